@@ -1,0 +1,39 @@
+# Every target creates and fills .venv when needed and is quick when nothing changed.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint docs bench clean
+
+demo: .venv/.demo
+	$(BIN)/python -m rocband.demo
+
+test: .venv/.test
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+
+lint: .venv/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: .venv/.docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+bench: .venv/.bench
+	$(BIN)/python -m benchmarks $(ARGS)
+
+.venv/.pip:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocband needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+	touch $@
+
+# The stamp of one extra: .venv/.test is there once rocband[test] is installed for this pyproject.toml.
+.venv/.demo: EXTRA = plot
+.venv/.test: EXTRA = test
+.venv/.docs: EXTRA = docs
+.venv/.bench: EXTRA = bench
+.venv/.demo .venv/.test .venv/.docs .venv/.bench: .venv/.pip pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRA)]'
+	touch $@
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage docs/_build dist
