@@ -1,0 +1,250 @@
+"""Published tables: find a local copy, or download, check, parse and cache it.
+
+A copy is one ``.npz`` file with ``X`` (or ``data``, ``indices``, ``indptr`` and ``shape`` of a CSR matrix), ``y`` (1
+for positives) or ``y_multi`` (the classes), and perhaps ``split`` (0 for the rows of the first published file, 1 for
+the second). The cache and the folder named by the environment variable ``ROCBAND_DATA`` hold such files.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import os
+import sys
+import tempfile
+import urllib.request
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+__all__ = ["Source", "Table", "fetch_table"]
+
+_Stream = io.BytesIO | bz2.BZ2File | gzip.GzipFile
+
+_CHUNK = 1 << 18
+_TIMEOUT = 60.0
+_DAMAGE = (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a table is published and how to know it.
+
+    Attributes
+    ----------
+    name : str
+        Stem of the local copy's file name.
+    urls : tuple of str
+        The published files, in the order of the rows; ``.bz2`` and ``.gz`` are unpacked.
+    layout : {"svmlight", "csv"}
+        Format of the files; in "csv" the last column is the class.
+    n_features : int
+        Number of columns.
+    sha256 : str
+        Digest of the parsed table, see :meth:`Table.digest`.
+    dense : bool
+        Whether the rows are given as an array rather than a CSR matrix.
+    """
+
+    name: str
+    urls: tuple[str, ...]
+    layout: Literal["svmlight", "csv"]
+    n_features: int
+    sha256: str
+    dense: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Features (float32, dense or CSR), whole-number labels, and which published file each row is from."""
+
+    X: Any
+    labels: npt.NDArray[np.uint8]
+    split: npt.NDArray[np.uint8]
+
+    def digest(self) -> str:
+        """SHA-256 of the values: shape, then X in float32, then labels and split; independent of any file format."""
+        state = hashlib.sha256(np.array(self.X.shape, dtype="<i8").tobytes())
+        features = (self.X,) if isinstance(self.X, np.ndarray) else (self.X.indptr, self.X.indices, self.X.data)
+        for array, kind in zip((*features, self.labels, self.split), (*_KINDS[len(features)], "u1", "u1"), strict=True):
+            state.update(np.ascontiguousarray(array, dtype=kind).data)
+        return state.hexdigest()
+
+
+_KINDS = {1: ("<f4",), 3: ("<i8", "<i4", "<f4")}
+
+
+def fetch_table(
+    source: Source,
+    *,
+    data_home: str | os.PathLike[str] | None = None,
+    download_if_missing: bool = True,
+    verbose: bool | None = None,
+) -> Table:
+    """Return the table from a local copy, or else download it into ``data_home``."""
+    for folder in _folders(data_home):
+        path = folder / f"{source.name}.npz"
+        if path.is_file():
+            return _read_copy(path, source)
+    if not download_if_missing:
+        raise OSError(f"There is no local copy of {source.name}; pass download_if_missing=True, {_way_out(source)}.")
+    table = _download(source, sys.stderr.isatty() if verbose is None else verbose)
+    _write_copy(_home(data_home) / f"{source.name}.npz", table)
+    return table
+
+
+def _home(data_home: str | os.PathLike[str] | None) -> Path:
+    if data_home is not None:
+        return Path(data_home).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "rocband"
+
+
+def _folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
+    if data_home is not None:
+        yield _home(data_home)
+    if os.environ.get("ROCBAND_DATA"):
+        yield Path(os.environ["ROCBAND_DATA"]).expanduser()
+    if data_home is None:
+        yield _home(None)
+
+
+def _way_out(source: Source) -> str:
+    return f"or set ROCBAND_DATA to a folder that holds {source.name}.npz"
+
+
+def _read_copy(path: Path, source: Source) -> Table:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            table = _from_parts({key: file[key] for key in file.files}, source)
+    except _DAMAGE as error:
+        raise OSError(f"{path} is damaged or not such a copy ({error}); delete it and fetch again.") from error
+    if table.digest() != source.sha256:
+        raise OSError(
+            f"{path} does not hold the published {source.name} (checksum differs); delete it and fetch again."
+        )
+    return table
+
+
+def _from_parts(parts: dict[str, Any], source: Source) -> Table:
+    if "X" in parts:
+        X = parts["X"]
+    else:
+        X = sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(parts["shape"]))
+    labels = parts["y_multi"] if "y_multi" in parts else parts["y"]
+    split = parts.get("split", np.zeros(len(labels), np.uint8))
+    return Table(_canonical(X, source.dense), labels, split)
+
+
+def _canonical(X: Any, dense: bool) -> Any:
+    """Float32 rows; sparse ones sorted, without stored zeros, as scikit-learn's estimators like them."""
+    if dense:
+        return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float32)
+    matrix = sparse.csr_matrix(X, dtype=np.float32)
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    return matrix
+
+
+def _write_copy(path: Path, table: Table) -> None:
+    """Write to a temporary file and rename it, so that no reader ever sees half a copy."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            np.savez_compressed(stream, **_to_parts(table))
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _to_parts(table: Table) -> dict[str, Any]:
+    parts: dict[str, Any] = {"y" if table.labels.max() <= 1 else "y_multi": table.labels, "split": table.split}
+    if isinstance(table.X, np.ndarray):
+        return parts | {"X": table.X}
+    return parts | {key: getattr(table.X, key) for key in ("data", "indices", "indptr", "shape")}
+
+
+def _download(source: Source, verbose: bool) -> Table:
+    parts = [_parse(_request(url, source, verbose), url, source) for url in source.urls]
+    stack = np.concatenate if source.dense else sparse.vstack
+    split = np.repeat(np.arange(len(parts), dtype=np.uint8), [len(labels) for _, labels in parts])
+    table = Table(
+        _canonical(stack([X for X, _ in parts]), source.dense), np.concatenate([labels for _, labels in parts]), split
+    )
+    if table.digest() != source.sha256:
+        raise OSError(
+            f"What {source.urls[0]} gave is not the published {source.name} (checksum differs); "
+            f"try again later, {_way_out(source)}."
+        )
+    return table
+
+
+def _request(url: str, source: Source, verbose: bool) -> bytes:
+    try:
+        with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
+            content = _read_all(response, url, verbose)
+            expected = response.headers.get("Content-Length")
+    except (OSError, HTTPException) as error:
+        raise OSError(
+            f"{source.name} could not be downloaded from {url} ({error}); connect to the internet, {_way_out(source)}."
+        ) from error
+    if expected is not None and len(content) != int(expected):
+        raise OSError(f"The download of {url} broke off after {len(content)} of {expected} bytes; try again.")
+    return content
+
+
+def _read_all(response: Any, url: str, verbose: bool) -> bytes:
+    content = io.BytesIO()
+    size = int(response.headers.get("Content-Length") or 0)
+    while chunk := response.read(_CHUNK):
+        content.write(chunk)
+        if verbose:
+            _show(url, content.tell(), size)
+    if verbose:
+        print(file=sys.stderr)
+    return content.getvalue()
+
+
+def _show(url: str, done: int, size: int) -> None:
+    share = f"{done / size:4.0%} " if size else ""
+    bar = f"[{'#' * round(20 * done / size):20}] " if size else ""
+    print(f"\r{url.rsplit('/', 1)[-1]} {bar}{share}{done / 1e6:.1f} MB", end="", file=sys.stderr, flush=True)
+
+
+def _parse(content: bytes, url: str, source: Source) -> tuple[Any, npt.NDArray[np.uint8]]:
+    try:
+        with _unpacked(content, url) as stream:
+            return _parse_svmlight(stream, source) if source.layout == "svmlight" else _parse_csv(stream, source)
+    except _DAMAGE as error:
+        raise OSError(f"The file from {url} is damaged ({error}); try again.") from error
+
+
+def _unpacked(content: bytes, url: str) -> _Stream:
+    stream = io.BytesIO(content)
+    if url.endswith(".bz2"):
+        return bz2.open(stream)
+    return gzip.open(stream) if url.endswith(".gz") else stream
+
+
+def _parse_svmlight(stream: _Stream, source: Source) -> tuple[Any, npt.NDArray[np.uint8]]:
+    X, y = load_svmlight_file(stream, n_features=source.n_features, dtype=np.float32, zero_based=False)
+    return _canonical(X, source.dense), (y > 0).astype(np.uint8)
+
+
+def _parse_csv(stream: _Stream, source: Source) -> tuple[Any, npt.NDArray[np.uint8]]:
+    values = np.loadtxt(stream, delimiter=",", dtype=np.float32, ndmin=2)
+    if values.shape[1] != source.n_features + 1:
+        raise ValueError(f"{values.shape[1]} columns instead of {source.n_features + 1}")
+    return _canonical(values[:, :-1], source.dense), values[:, -1].astype(np.uint8)
