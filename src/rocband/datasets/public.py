@@ -84,7 +84,7 @@ def fetch_a9a(
         X, y = fetch_a9a(return_X_y=True)
     """
     table = fetch_table(A9A, data_home=data_home, download_if_missing=download_if_missing, verbose=verbose)
-    return _answer(fetch_a9a, table, table.labels, return_X_y, split=table.split)
+    return as_answer(fetch_a9a, table, table.labels, return_X_y, split=table.split)
 
 
 def fetch_ijcnn1(
@@ -117,7 +117,7 @@ def fetch_ijcnn1(
         X, y = fetch_ijcnn1(return_X_y=True)
     """
     table = fetch_table(IJCNN1, data_home=data_home, download_if_missing=download_if_missing, verbose=verbose)
-    return _answer(fetch_ijcnn1, table, table.labels, return_X_y, split=table.split)
+    return as_answer(fetch_ijcnn1, table, table.labels, return_X_y, split=table.split)
 
 
 def fetch_codrna(
@@ -151,7 +151,7 @@ def fetch_codrna(
         X, y = fetch_codrna(return_X_y=True)
     """
     table = fetch_table(CODRNA, data_home=data_home, download_if_missing=download_if_missing, verbose=verbose)
-    return _answer(fetch_codrna, table, table.labels, return_X_y, split=table.split)
+    return as_answer(fetch_codrna, table, table.labels, return_X_y, split=table.split)
 
 
 def fetch_covtype(
@@ -189,10 +189,11 @@ def fetch_covtype(
     if positive not in range(1, 8):
         raise ValueError(f"positive must be a cover type from 1 to 7, got {positive!r}.")
     table = fetch_table(COVTYPE, data_home=data_home, download_if_missing=download_if_missing, verbose=verbose)
-    return _answer(fetch_covtype, table, table.labels == positive, return_X_y, classes=table.labels)
+    return as_answer(fetch_covtype, table, table.labels == positive, return_X_y, classes=table.labels)
 
 
-def _answer(fetcher: Callable[..., Any], table: Table, target: Any, return_X_y: bool, **extras: Any) -> Any:
+def as_answer(fetcher: Callable[..., Any], table: Table, target: Any, return_X_y: bool, **extras: Any) -> Any:
+    """Give the table as scikit-learn's fetchers do: a Bunch, or ``(data, target)``."""
     target = np.asarray(target, dtype=np.int64)
     if return_X_y:
         return table.X, target

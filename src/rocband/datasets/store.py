@@ -34,7 +34,7 @@ _Stream = io.BytesIO | bz2.BZ2File | gzip.GzipFile
 
 _CHUNK = 1 << 18
 _TIMEOUT = 60.0
-_DAMAGE = (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error)
+_DAMAGE = (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _way_out(source: Source) -> str:
 
 def _read_copy(path: Path, source: Source) -> Table:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             table = _from_parts({key: file[key] for key in file.files}, source)
     except _DAMAGE as error:
         raise OSError(f"{path} is damaged or not such a copy ({error}); delete it and fetch again.") from error
