@@ -346,18 +346,18 @@ def _mean_height(x: _Array, y: _Array, across: _Range, levels: _Range) -> float:
     x0, x1, y0, y1 = x[chosen], x[chosen + 1], y[chosen], y[chosen + 1]
     slope = (y1 - y0) / (x1 - x0)
     start, stop = y0 + slope * (left - x0), y1 - slope * (x1 - right)
-    heights = _mean_excess(start, stop, levels[0]) - _mean_excess(start, stop, levels[1])
-    widths = right - left
+    heights, widths = _mean_cut(start, stop, *levels), right - left
     # The sum of the widths carries the same rounding as the pieces; high - low would not, in a very narrow band.
     return float((widths * heights).sum() / widths.sum())
 
 
-def _mean_excess(start: _Array, stop: _Array, level: float) -> _Array:
-    """Mean of max(h - level, 0) along lines that rise from ``start`` to ``stop``."""
-    low, high = start - level, stop - level
-    mean = (np.maximum(low, 0) + np.maximum(high, 0)) / 2
-    np.divide(high**2, 2 * (high - low), out=mean, where=(low < 0) & (high > 0))
-    return np.asarray(mean)
+def _mean_cut(start: _Array, stop: _Array, low: float, high: float) -> _Array:
+    """Mean of min(max(h, low), high) - low along lines that rise from ``start`` to ``stop``, or are flat."""
+    first, last = np.clip(start, low, high), np.clip(stop, low, high)
+    inside, above = last - first, np.maximum(stop - np.maximum(start, high), 0)
+    mean: _Array = (first - low + (last - low)) / 2
+    np.divide(inside * mean + above * (high - low), stop - start, out=mean, where=stop > start)
+    return mean
 
 
 def _normalized(share: float, fpr: _Range, tpr: _Range, normalize: str) -> float:
