@@ -131,6 +131,21 @@ class TestAreaAgainstRationalArithmetic:
             abs(partial_auc_score(y, scores, fpr_range=band) - exact_share((y.tolist(), scores.tolist()), band)) < 1e-7
         )
 
+    @given(samples(weighted=True), st.floats(1e-3, 0.999), st.sampled_from(["fpr_range", "tpr_range"]))
+    def test_narrowest_band_has_the_height_of_a_point(self, sample, high, axis):
+        labels, scores, weights = sample
+        band = np.nextafter(high, 0), high
+        value = partial_auc_score(labels, scores, sample_weight=weights, **{axis: band})
+        around = [
+            exact_share(sample, **{axis: (max(low, 0), min(low + 2e-9, 1))}) for low in (high - 3e-9, high + 1e-9)
+        ]
+        assert min(around) - 1e-6 <= value <= max(around) + 1e-6
+
+    @pytest.mark.parametrize("n", range(1, 60))
+    def test_narrowest_band_at_the_far_end(self, n):
+        labels, scores = np.repeat([0, 1], [n, 3]), np.arange(n + 3)
+        assert partial_auc_score(labels, scores, fpr_range=(np.nextafter(1, 0), 1)) == 1
+
 
 class TestAgainstScikitLearn:
     @pytest.mark.parametrize("ties", [False, True])

@@ -308,10 +308,14 @@ class _Ranked:
 def _share_under_curve(positives: _Class, negatives: _Class, fpr: _Range, tpr: _Range) -> float:
     """Share of the rectangle fpr x tpr that lies under the curve."""
     x, y = _polyline(positives, negatives, fpr, tpr)
-    (left, right), (low, high) = fpr, tpr
-    n, m = negatives.total, positives.total
-    height = _mean_height(x, y, (left * n, right * n), (low * m, high * m))
-    return min(height / ((high - low) * m), 1.0)
+    across, levels = _scaled(fpr, negatives.total), _scaled(tpr, positives.total)
+    return min(_mean_height(x, y, across, levels) / (levels[1] - levels[0]), 1.0)
+
+
+def _scaled(bounds: _Range, total: float) -> _Range:
+    """Turn a range of rates into weights, low < high even where rounding would join them."""
+    high = bounds[1] * total
+    return min(bounds[0] * total, math.nextafter(high, 0.0)), high
 
 
 def _polyline(positives: _Class, negatives: _Class, fpr: _Range, tpr: _Range) -> tuple[_Array, _Array]:
