@@ -194,6 +194,11 @@ def partial_auc_scorer(
     scorer : callable
         Called as ``scorer(estimator, X, y)``; it uses the estimator's ``decision_function`` or else ``predict_proba``.
 
+    Notes
+    -----
+    Evaluate one ``pos_label`` at a time: given several scorers at once, scikit-learn computes an estimator's scores
+    only once, for the positive label of the first.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
