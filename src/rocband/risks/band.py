@@ -1,21 +1,28 @@
-"""The band of false-positive rates, as ranks among n negatives."""
+"""The band of false-positive rates as ranks, and the top-k hinge sums every surrogate is made of."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
-__all__ = ["Band", "check_range"]
+import numpy as np
+import numpy.typing as npt
 
-# Products such as 0.1 * 30 miss an integer by a few units in the last place; a rank moves only for more than that.
-_NOISE = 1e-9
+__all__ = ["Band", "FloatArray", "HingeRows", "IndexArray", "Ranking", "check_range", "top_indices"]
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.intp]
+
+# n * alpha misses an integer by a few units in the last place (0.1 * 30 > 3): such a miss must not move a rank.
+_NOISE = 1e-12
 
 
-def check_range(bounds: object, name: str = "fpr_range") -> tuple[float, float]:
+def check_range(bounds: Any, name: str = "fpr_range") -> tuple[float, float]:
     """Return ``bounds`` as two floats with 0 <= low < high <= 1, or say what is wrong with them."""
     try:
-        low, high = bounds  # type: ignore[misc]
+        low, high = bounds
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a pair (low, high) of rates, got {bounds!r}.") from None
     if not all(isinstance(value, Real) and not isinstance(value, bool) for value in (low, high)):
@@ -27,7 +34,7 @@ def check_range(bounds: object, name: str = "fpr_range") -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Ranks ``start < j <= stop`` of the negatives, sorted by falling score, that lie in a band of FPR.
+    """Ranks ``start < j <= stop`` of the negatives, by falling score, that a range of FPR covers.
 
     Attributes
     ----------
@@ -57,20 +64,106 @@ class Band:
         """
         alpha, beta = check_range(fpr_range)
         if n_negatives < 1:
-            raise ValueError("The band needs at least one negative, got none.")
-        # Tiny rates on huge samples stay exact: noise is relative to the product, and rank 0 is only for alpha * n < 1.
+            raise ValueError("A band of false-positive rates needs at least one negative, got none.")
         low, high = n_negatives * alpha, n_negatives * beta
         start = math.floor(low + _NOISE * max(low, 1.0))
-        stop = math.ceil(high - _NOISE * max(high, 1.0)) if high > _NOISE else 1
+        stop = max(math.ceil(high - _NOISE * max(high, 1.0)), 1)
         if stop <= start:
+            first = min(start, n_negatives - 1)
             raise ValueError(
-                f"fpr_range=({alpha}, {beta}) holds none of the {n_negatives} negatives; "
-                f"with that many, the smallest range that works there is {smallest_range(start, n_negatives)}."
+                f"fpr_range=({alpha}, {beta}) holds none of the {n_negatives} negatives; the smallest range "
+                f"that works there is ({first / n_negatives:.6g}, {(first + 1) / n_negatives:.6g})."
             )
         return cls(start, stop, n_negatives)
 
 
-def smallest_range(rank: int, n_negatives: int) -> str:
-    """Name the range of exactly one negative around ``rank``."""
-    start = min(rank, n_negatives - 1)
-    return f"({start / n_negatives:.6g}, {(start + 1) / n_negatives:.6g})"
+def top_indices(values: FloatArray, k: int) -> IndexArray:
+    """Return the positions of the ``k`` largest values, ascending by value.
+
+    When k is small, a strided sample guesses a threshold that k values and few others pass: one light
+    pass over the values, and only those that pass are sorted.
+    """
+    n = len(values)
+    passing = np.flatnonzero(values >= _guess_threshold(values, k))
+    if len(passing) < k:
+        passing = np.argpartition(values, n - k)[n - k :]
+    return passing[np.argsort(values[passing])[len(passing) - k :]]
+
+
+def _guess_threshold(values: FloatArray, k: int) -> float:
+    sample = values[:: max(len(values) // 32768, 1)]
+    expected = k * len(sample) / len(values)
+    rank = len(sample) - 1 - int(expected + 3 * math.sqrt(expected))
+    if rank < 0:
+        return -math.inf
+    return float(np.partition(sample, rank)[rank])
+
+
+@dataclass(frozen=True, slots=True)
+class HingeRows:
+    """For every positive, its hinge sum over a run of negatives; see `Ranking.hinge_rows`.
+
+    Attributes
+    ----------
+    values : array of shape (m,)
+        sum_j (margin - s_i + z_j)_+ for each positive.
+    counts : array of shape (m,)
+        How many of the negatives contribute to it.
+    first : array of shape (m,)
+        The first negative, in ascending order, that contributes.
+    """
+
+    values: FloatArray
+    counts: FloatArray
+    first: IndexArray
+
+    def beaten(self, n_negatives: int, weights: FloatArray | None = None) -> FloatArray:
+        """Count, for each negative of the run, the positives it contributes to (or sum their weights)."""
+        return np.cumsum(np.bincount(self.first, weights, minlength=n_negatives + 1)[:-1], dtype=np.float64)
+
+
+class Ranking:
+    """Positives, and the top negatives sorted once for all the sums over them.
+
+    Parameters
+    ----------
+    positives, negatives : arrays of shape (m,) and (n,)
+        Scores.
+    k : int
+        How many of the top negatives are kept, ascending.
+
+    Notes
+    -----
+    Time O(n + (m + k) log k), memory O(n). Positives stay as they come: a binary search for each costs
+    less than sorting them. Every surrogate depends on differences of scores only, so a centre is
+    subtracted: scores with a large common offset lose no digits in prefix sums.
+    """
+
+    def __init__(self, positives: FloatArray, negatives: FloatArray, k: int) -> None:
+        self.index = top_indices(negatives, k)
+        centre = float(negatives[self.index[0]])
+        self.negatives: FloatArray = np.subtract(negatives[self.index], centre, dtype=np.float64)
+        self.positives: FloatArray = np.subtract(positives, centre, dtype=np.float64)
+        self._sums = prefix_sums(self.negatives)
+
+    def hinge_rows(self, start: int, stop: int, margin: float) -> HingeRows:
+        """Sum (margin - s_i + z_(j))_+ over the negatives of ranks start < j <= stop, for each positive."""
+        k = len(self.negatives)
+        low, high = k - stop, k - start
+        run, sums = self.negatives[low:high], self._sums
+        first = np.searchsorted(run, self.positives - margin, side="right")
+        counts = (high - low - first).astype(np.float64)
+        values = counts * (margin - self.positives) + (sums[high] - sums[low + first])
+        return HingeRows(values, counts, first)
+
+    def run_sum(self, start: int, stop: int) -> float:
+        """Sum of z_(j) over the ranks start < j <= stop."""
+        k = len(self.negatives)
+        return float(self._sums[k - start] - self._sums[k - stop])
+
+
+def prefix_sums(values: FloatArray) -> FloatArray:
+    """Return the sums of the first 0, 1, ..., len(values) values."""
+    sums = np.zeros(len(values) + 1)
+    np.cumsum(values, out=sums[1:])
+    return sums

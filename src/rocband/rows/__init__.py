@@ -1,0 +1,1 @@
+"""Rows: the only code that touches X."""

@@ -1,0 +1,1 @@
+"""Solvers: from a problem to a model with a certificate."""
