@@ -129,8 +129,8 @@ class Ranking:
     ----------
     positives, negatives : arrays of shape (m,) and (n,)
         Scores.
-    k : int
-        How many of the top negatives are kept, ascending.
+    index : array of shape (k,)
+        Positions of the top negatives, ascending by score, as `top_indices` gives them.
 
     Notes
     -----
@@ -139,27 +139,35 @@ class Ranking:
     subtracted: scores with a large common offset lose no digits in prefix sums.
     """
 
-    def __init__(self, positives: FloatArray, negatives: FloatArray, k: int) -> None:
-        self.index = top_indices(negatives, k)
-        centre = float(negatives[self.index[0]])
-        self.negatives: FloatArray = np.subtract(negatives[self.index], centre, dtype=np.float64)
+    def __init__(self, positives: FloatArray, negatives: FloatArray, index: IndexArray) -> None:
+        centre = float(negatives[index[0]])
+        self.index = index
+        self.negatives: FloatArray = np.subtract(negatives[index], centre, dtype=np.float64)
         self.positives: FloatArray = np.subtract(positives, centre, dtype=np.float64)
-        self._sums = prefix_sums(self.negatives)
+        self.sums = prefix_sums(self.negatives)
+        self._first: dict[float, IndexArray] = {}
+
+    def first(self, margin: float) -> IndexArray:
+        """Find, for each positive, the first negative in ascending order with margin - s_i + z_j > 0."""
+        if margin not in self._first:
+            self._first[margin] = np.searchsorted(self.negatives, self.positives - margin, side="right")
+        return self._first[margin]
 
     def hinge_rows(self, start: int, stop: int, margin: float) -> HingeRows:
         """Sum (margin - s_i + z_(j))_+ over the negatives of ranks start < j <= stop, for each positive."""
         k = len(self.negatives)
         low, high = k - stop, k - start
-        run, sums = self.negatives[low:high], self._sums
-        first = np.searchsorted(run, self.positives - margin, side="right")
-        counts = (high - low - first).astype(np.float64)
-        values = counts * (margin - self.positives) + (sums[high] - sums[low + first])
-        return HingeRows(values, counts, first)
+        first = self.first(margin)
+        if low > 0 or start > 0:
+            first = np.clip(first, low, high)
+        counts = (high - first).astype(np.float64)
+        values = counts * (margin - self.positives) + (self.sums[high] - self.sums[first])
+        return HingeRows(values, counts, first - low if low else first)
 
     def run_sum(self, start: int, stop: int) -> float:
         """Sum of z_(j) over the ranks start < j <= stop."""
         k = len(self.negatives)
-        return float(self._sums[k - start] - self._sums[k - stop])
+        return float(self.sums[k - start] - self.sums[k - stop])
 
 
 def prefix_sums(values: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rocband.risks.band import Band, FloatArray, IndexArray, Ranking
+from rocband.risks.band import Band, FloatArray, IndexArray, Ranking, top_indices
 
 __all__ = ["SURROGATES", "Linearization", "hinge", "naive", "ramp", "tight", "top_hinge"]
 
@@ -94,18 +94,18 @@ def top_hinge(positives: FloatArray, negatives: FloatArray, k: int, margin: floa
     if k == 0:
         nothing = np.zeros(0)
         return Linearization(0.0, 0.0, np.zeros(len(positives)), nothing, nothing.astype(np.intp))
-    return _run(Ranking(positives, negatives, k), 0, k, margin)
+    return _run(Ranking(positives, negatives, top_indices(negatives, k)), 0, k, margin)
 
 
 def hinge(positives: FloatArray, negatives: FloatArray, band: Band) -> Linearization:
     """Mean pairwise hinge loss over the band; convex only when the band starts at rank 0."""
-    ranking = Ranking(positives, negatives, band.stop)
+    ranking = Ranking(positives, negatives, top_indices(negatives, band.stop))
     return _run(ranking, band.start, band.stop, 1.0).scaled(1 / (len(positives) * band.width))
 
 
 def ramp(positives: FloatArray, negatives: FloatArray, band: Band) -> Linearization:
     """Mean pairwise ramp loss min(1, hinge) over the band; bounded by 1."""
-    ranking = Ranking(positives, negatives, band.stop)
+    ranking = Ranking(positives, negatives, top_indices(negatives, band.stop))
     runs = [_run(ranking, band.start, band.stop, margin) for margin in (1.0, 0.0)]
     return Linearization(
         value=runs[0].value - runs[1].value,
@@ -130,7 +130,7 @@ def naive(positives: FloatArray, negatives: FloatArray, band: Band) -> Lineariza
 
 def _structural(positives: FloatArray, negatives: FloatArray, band: Band, tail: int) -> Linearization:
     a, b, m = band.start, band.stop, len(positives)
-    ranking = Ranking(positives, negatives, b + tail)
+    ranking = Ranking(positives, negatives, top_indices(negatives, b + tail))
     above = ranking.hinge_rows(0, a, 0.0)
     inside = ranking.hinge_rows(a, b, 1.0)
     beyond = ranking.hinge_rows(b, b + tail, 0.0)
