@@ -119,7 +119,8 @@ class HingeRows:
 
     def beaten(self, n_negatives: int, weights: FloatArray | None = None) -> FloatArray:
         """Count, for each negative of the run, the positives it contributes to (or sum their weights)."""
-        return np.cumsum(np.bincount(self.first, weights, minlength=n_negatives + 1)[:-1], dtype=np.float64)
+        totals = np.cumsum(np.bincount(self.first, weights, minlength=n_negatives + 1)[:-1])
+        return totals.astype(np.float64, copy=False)
 
 
 class Ranking:
