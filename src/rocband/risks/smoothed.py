@@ -1,0 +1,325 @@
+"""The convex surrogates smoothed so that their weights stay dual feasible.
+
+`tight` and `naive` are maxima of linear functions of the scores: over shares of the negatives in the ranks up to j_a
+and up to j_b, over the pairs that count, and over how deep each positive's row runs. Any fractional choice of these
+gives a linear function that stays below the surrogate everywhere, hence a plane and a lower bound. The choice made
+here varies smoothly with the scores:
+
+- a pair counts with clip((margin - s_i + z_j) / smoothing.margin, 0, 1);
+- a negative is in the top k with the share clip((z_j - theta_k) / smoothing.rank, 0, 1), theta_k such that the shares
+  sum to k; when scores tie, as at w = 0, they are shared alike by all that tie;
+- a row runs through the band with the weight clip(1/2 + (B_i - A_i) / (smoothing.rank * width), 0, 1).
+
+The shares are marginals of nested random sets of size j_a and j_b, in each of which the rows fall with rank, so that
+the choice is a mixture of feasible ones.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rocband.risks.band import Band, FloatArray, IndexArray, Ranking, prefix_sums
+from rocband.risks.surrogates import Linearization
+
+__all__ = ["Pairs", "SmoothedLinearization", "SmoothedRisk", "Smoothing", "share_threshold"]
+
+
+@dataclass(frozen=True, slots=True)
+class Smoothing:
+    """Widths, on the scale of scores, over which a pair's weight and a negative's share rise from 0 to 1."""
+
+    margin: float
+    rank: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """A sample of row pairs whose weighted scatter estimates the curvature of a smoothed risk.
+
+    The curvature is about ``sum_p weight_p (x_left - x_right)(x_left - x_right)'``. Rows are numbered with the m
+    positives first, then the negatives.
+    """
+
+    left: IndexArray
+    right: IndexArray
+    weight: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothedLinearization(Linearization):
+    """The exact ``value`` of a risk with the plane of a smoothed choice.
+
+    Attributes
+    ----------
+    margin_error, rank_error : float
+        How far the plane lies below ``value`` at the scores, for want of sharp pairs and of sharp ranks.
+    """
+
+    margin_error: float
+    rank_error: float
+    choice: _Choice
+
+    def sample_pairs(self, limit: int, random: np.random.Generator) -> Pairs:
+        """Sample the curvature, with at most ``limit`` pairs of each of its kinds."""
+        return self.choice.sample_pairs(limit, random)
+
+
+class SmoothedRisk:
+    """`tight` or `naive` for a band, smoothed.
+
+    Parameters
+    ----------
+    band : Band
+        The ranks.
+    tail : bool
+        Whether a positive may also lose to the negatives beyond the band, as in `naive`.
+
+    Notes
+    -----
+    One evaluation takes O(n + (m + k) log k) time and O(n) memory, where k >= j_b is the number of negatives with a
+    share in the band; for ``tail`` it is n.
+    """
+
+    def __init__(self, band: Band, *, tail: bool = False) -> None:
+        self.band = band
+        self.tail = tail and band.stop < band.n_negatives
+
+    def linearize(self, positives: FloatArray, negatives: FloatArray, smoothing: Smoothing) -> SmoothedLinearization:
+        """Evaluate the risk exactly and give the plane of the smoothed choice."""
+        ranking = Ranking(positives, negatives, self._candidates(negatives, smoothing.rank))
+        choice = _Choice(ranking, self.band, self.tail, smoothing)
+        value, mixed = choice.scale * self._exact(ranking), choice.scale * float(choice.mixture_values().sum())
+        offset, weights, counts = choice.plane()
+        plane_value = offset + float(counts @ ranking.negatives + weights @ ranking.positives)
+        return SmoothedLinearization(
+            value=value,
+            offset=offset,
+            positives=weights,
+            negatives=counts,
+            index=ranking.index,
+            margin_error=mixed - plane_value,
+            rank_error=value - mixed,
+            choice=choice,
+        )
+
+    def _candidates(self, negatives: FloatArray, width: float) -> IndexArray:
+        """Positions, ascending by score, of a few more negatives than have a share in the top j_b."""
+        n, k = len(negatives), self.band.stop
+        if self.tail or k == n:
+            return np.argsort(negatives)
+        passing = np.flatnonzero(negatives > _guess_share_threshold(negatives, k, width))
+        scores = np.sort(negatives[passing])
+        if len(passing) < n and (len(passing) < k or share_threshold(scores, k, width) < scores[0]):
+            passing = np.flatnonzero(negatives > np.partition(negatives, n - k)[n - k] - width)
+        return passing[np.argsort(negatives[passing])]
+
+    def _exact(self, ranking: Ranking) -> float:
+        a, b, k = self.band.start, self.band.stop, len(ranking.negatives)
+        whole = ranking.hinge_rows(a, b, 1.0).values
+        if self.tail:
+            whole = whole + ranking.hinge_rows(b, k, 0.0).values
+        if a:
+            above = ranking.hinge_rows(0, a, 0.0).values
+            whole = np.maximum(above, whole + ranking.run_sum(0, a) - a * ranking.positives)
+        return float(whole.sum())
+
+
+def share_threshold(scores: FloatArray, k: float, width: float) -> float:
+    """Solve sum_j clip((z_j - theta) / width, 0, 1) = k for theta; scores ascending, 0 < k < len(scores).
+
+    The sum falls from at least k to at most k as theta rises from z_(k) - width to z_(k); Newton steps on this
+    piecewise linear function, kept inside the bracket, end after a few pieces.
+    """
+    n, sums = len(scores), prefix_sums(scores)
+    high = float(scores[n - math.ceil(k)])
+    low = high - width
+    theta = high - width / 2
+    for _ in range(60):
+        first, full = np.searchsorted(scores, (theta, theta + width))
+        excess = n - full + (sums[full] - sums[first] - (full - first) * theta) / width - k
+        low, high = (theta, high) if excess > 0 else (low, theta)
+        if abs(excess) <= 1e-12 * n or high - low <= 1e-15 * (abs(low) + abs(high)):
+            break
+        step = theta + excess * width / (full - first) if full > first else math.nan
+        theta = step if low < step < high else (low + high) / 2
+    return low if abs(excess) > 1e-12 * n else theta
+
+
+def _guess_share_threshold(negatives: FloatArray, k: int, width: float) -> float:
+    """Guess from a strided sample a score that few negatives without a share, and all with one, exceed."""
+    sample = np.sort(negatives[:: max(len(negatives) // 16384, 1)])
+    expected = k * len(sample) / len(negatives)
+    cautious = expected + 3 * math.sqrt(expected) + 1
+    if cautious >= len(sample):
+        return -math.inf
+    return share_threshold(sample, cautious, width)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Smoothed hinge sums of every positive over negatives with given shares."""
+
+    margin: float
+    width: float
+    share: FloatArray
+    first: IndexArray  # the first negative whose pair with this positive has any weight ...
+    full: IndexArray  # ... and the first whose pair has weight 1
+    weights: FloatArray
+    values: FloatArray
+
+    @classmethod
+    def over(cls, ranking: Ranking, share: FloatArray, margin: float, width: float) -> _Run:
+        reach = margin - ranking.positives
+        first = ranking.first(margin)
+        full = np.searchsorted(ranking.negatives, width - reach)
+        np.maximum(first, full, out=full)
+        mass, moment = prefix_sums(share), prefix_sums(share * ranking.negatives)
+        partly = reach * (mass[full] - mass[first]) + moment[full] - moment[first]
+        return cls(
+            margin,
+            width,
+            share,
+            first,
+            full,
+            weights=mass[-1] - mass[full] + partly / width,
+            values=reach * (mass[-1] - mass[first]) + moment[-1] - moment[first],
+        )
+
+    def counts(self, ranking: Ranking, row_weight: FloatArray) -> FloatArray:
+        """Sum the pair weights over the positives, for each negative."""
+        k = len(self.share)
+
+        def running(start: IndexArray, weight: FloatArray) -> FloatArray:
+            return np.cumsum(np.bincount(start, weight, minlength=k + 1)[:k])
+
+        moment = row_weight * ranking.positives
+        whole = running(self.full, row_weight)
+        partly = (self.margin + ranking.negatives) * (running(self.first, row_weight) - whole)
+        partly -= running(self.first, moment) - running(self.full, moment)
+        return self.share * (whole + partly / self.width)
+
+    def sample(self, row_weight: FloatArray, limit: int, random: np.random.Generator) -> _Sample:
+        """Draw from the pairs whose weight lies between 0 and 1: all of them when there are no more than ``limit``."""
+        active = np.where(row_weight > 0, self.full - self.first, 0)
+        ends = np.cumsum(active)
+        total = int(ends[-1])
+        if total <= limit:
+            position = np.arange(total)
+        else:
+            position = ((np.arange(limit) + random.random(limit)) * (total / limit)).astype(np.int64)
+        i = np.searchsorted(ends, position, side="right")
+        j = self.first[i] + position - (ends[i] - active[i])
+        weight = row_weight[i] * self.share[j] * (max(total / limit, 1.0) / self.width)
+        return i, j, weight
+
+
+_Sample = tuple[IndexArray, IndexArray, FloatArray]
+
+
+class _Choice:
+    """The smoothed choice at one set of scores: shares, runs and the mixture of the two kinds of row."""
+
+    def __init__(self, ranking: Ranking, band: Band, tail: bool, smoothing: Smoothing) -> None:
+        self.ranking, self.band, self.smoothing = ranking, band, smoothing
+        self.scale = 1 / (len(ranking.positives) * band.width)
+        self.top = self._share(band.stop)
+        self.upper = self._share(band.start)
+        h = smoothing.margin
+        self.inside = _Run.over(ranking, np.maximum(self.top - self.upper, 0.0), 1.0, h)
+        self.above = _Run.over(ranking, self.upper, 0.0, h) if band.start else None
+        self.beyond = _Run.over(ranking, 1.0 - self.top, 0.0, h) if tail else None
+        self.whole = self.inside.values + (self.beyond.values if self.beyond else 0.0)
+        self.mix = np.ones(len(ranking.positives))
+        if self.above is not None:
+            self.mass = float(self.upper.sum())
+            self.whole = self.whole + float(self.upper @ ranking.negatives) - self.mass * ranking.positives
+            self.mix = np.clip(0.5 + (self.whole - self.above.values) / self._mix_width, 0.0, 1.0)
+
+    @property
+    def _mix_width(self) -> float:
+        return self.smoothing.rank * self.band.width
+
+    def _share(self, k: int) -> FloatArray:
+        scores = self.ranking.negatives
+        if k == 0:
+            return np.zeros(len(scores))
+        if k == len(scores):
+            return np.ones(len(scores))
+        width = self.smoothing.rank
+        share = np.clip((scores - share_threshold(scores, k, width)) / width, 0.0, 1.0)
+        return share * min(1.0, k / share.sum())
+
+    def mixture_values(self) -> FloatArray:
+        """For each positive the value of its row with sharp pairs, but smoothed ranks and depth."""
+        if self.above is None:
+            return self.whole
+        return self.mix * self.whole + (1.0 - self.mix) * self.above.values
+
+    def plane(self) -> tuple[float, FloatArray, FloatArray]:
+        """Offset, weights of the positives, weights of the negatives."""
+        ranking, mix = self.ranking, self.mix
+        offset = float(mix @ self.inside.weights)
+        weights = self.inside.weights
+        counts = self.inside.counts(ranking, mix)
+        if self.beyond is not None:
+            weights = weights + self.beyond.weights
+            counts += self.beyond.counts(ranking, mix)
+        if self.above is not None:
+            weights = mix * (weights + self.mass) + (1.0 - mix) * self.above.weights
+            counts += self.above.counts(ranking, 1.0 - mix) + float(mix.sum()) * self.upper
+        return self.scale * offset, -self.scale * weights, self.scale * counts
+
+    def sample_pairs(self, limit: int, random: np.random.Generator) -> Pairs:
+        """Sample the curvature of the runs, of the two edges of the band and of the mixture."""
+        m = len(self.ranking.positives)
+        left, right, weight = [], [], []
+        for run, row_weight in ((self.inside, self.mix), (self.beyond, self.mix), (self.above, 1.0 - self.mix)):
+            if run is not None:
+                i, j, pair_weight = run.sample(row_weight, limit, random)
+                left.append(i)
+                right.append(m + self.ranking.index[j])
+                weight.append(pair_weight)
+        for share, pull in self._edges():
+            i, j, pair_weight = _edge_sample(share, pull / self.smoothing.rank, limit, random)
+            left.append(m + self.ranking.index[i])
+            right.append(m + self.ranking.index[j])
+            weight.append(pair_weight)
+        i, j, pair_weight = self._mixed_sample(limit, random)
+        left.append(i)
+        right.append(m + self.ranking.index[j])
+        weight.append(pair_weight)
+        return Pairs(np.concatenate(left), np.concatenate(right), self.scale * np.concatenate(weight))
+
+    def _edges(self) -> list[tuple[FloatArray, FloatArray]]:
+        """For each edge of the band, the shares that end there and how many positives feel a change of them."""
+        edges = []
+        inside = self._felt(self.inside, self.mix)
+        if self.band.stop < self.band.n_negatives:
+            edges.append((self.top, inside - (self._felt(self.beyond, self.mix) if self.beyond else 0.0)))
+        if self.above is not None:
+            edges.append((self.upper, self._felt(self.above, 1.0 - self.mix) + float(self.mix.sum()) - inside))
+        return edges
+
+    def _felt(self, run: _Run, row_weight: FloatArray) -> FloatArray:
+        k = len(run.share)
+        return np.cumsum(np.bincount(run.full, row_weight, minlength=k + 1)[:k])
+
+    def _mixed_sample(self, limit: int, random: np.random.Generator) -> _Sample:
+        """Pair each positive whose row is mixed with a random negative of the top: its row as a whole moves."""
+        mixed = np.flatnonzero((self.mix > 0) & (self.mix < 1))[:limit]
+        partner = len(self.top) - 1 - random.integers(0, max(self.band.stop, 1), len(mixed))
+        moved = np.zeros(len(mixed))
+        if self.above is not None and len(mixed):
+            moved = (self.inside.weights + self.mass - self.above.weights)[mixed] ** 2 / self._mix_width
+        return mixed, np.maximum(partner, 0), moved
+
+
+def _edge_sample(share: FloatArray, pull: FloatArray, limit: int, random: np.random.Generator) -> _Sample:
+    """Pair negatives with a fractional share at random: half their differences scatter like the shares' curvature."""
+    edge = np.flatnonzero((share > 0) & (share < 1))
+    chosen = edge if len(edge) <= limit else random.choice(edge, limit, replace=False)
+    weight = 0.5 * np.maximum(pull[chosen], 0.0) * (len(edge) / max(len(chosen), 1))
+    return chosen, random.permutation(chosen), weight

@@ -1,0 +1,64 @@
+"""What a solver needs of the data: scores of all rows, and weighted sums of some."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from rocband.risks.band import FloatArray, IndexArray
+
+__all__ = ["Matrix", "Rows", "as_rows"]
+
+Matrix = FloatArray | sparse.csr_array
+
+
+class Rows(Protocol):
+    """Rows of features; the only thing that a solver may ask for.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        Number of rows and of features.
+    """
+
+    shape: tuple[int, int]
+
+    def scores(self, w: FloatArray) -> FloatArray:
+        """Return the product of every row with ``w``, at the precision of the data."""
+
+    def accumulate(self, weights: FloatArray, index: IndexArray) -> FloatArray:
+        """Return sum_k weights[k] * row[index[k]], summed in double precision."""
+
+    def differences(self, left: IndexArray, right: IndexArray) -> Matrix:
+        """Return the rows ``left`` minus the rows ``right``; a few thousand at most."""
+
+
+def as_rows(X: Any) -> Rows:
+    """Wrap an array, a CSR matrix or a memory map as `Rows`, without a copy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = as_rows(np.eye(3))
+    >>> rows.scores(np.array([1.0, 2.0, 3.0]))
+    array([1., 2., 3.])
+    """
+    from rocband.rows.chunked import ChunkedRows
+    from rocband.rows.dense import DenseRows
+    from rocband.rows.sparse import SparseRows
+
+    if sparse.issparse(X):
+        return SparseRows(X)
+    if isinstance(X, np.memmap):
+        return ChunkedRows(X)
+    if isinstance(X, np.ndarray):
+        return DenseRows(X)
+    return ChunkedRows(X)
+
+
+def double(block: npt.NDArray[Any]) -> FloatArray:
+    """Return a block in double precision; no copy when it is."""
+    return block.astype(np.float64, copy=False)

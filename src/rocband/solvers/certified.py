@@ -1,0 +1,299 @@
+"""Minimise 1/2 |w - origin|^2 + C * risk(w) for a convex risk, with a certificate.
+
+Each step evaluates the risk exactly and a smoothed choice of dual weights, which is at once
+
+- a plane below the risk, kept for the bound: the best of all of them is found by a small quadratic program;
+- a gradient, for a Newton step whose curvature is estimated from a sample of the pairs of rows that are on the edge.
+
+Scores are linear in w, so that a step of any length costs one pass over the data. The smoothing is sharpened when it,
+and no longer the distance to the minimum, is what holds the bound down. Where Newton steps gain nothing any more, a
+step goes towards the minimiser of the planes instead.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from scipy import linalg
+
+from rocband.risks.band import FloatArray
+from rocband.risks.smoothed import SmoothedLinearization, SmoothedRisk, Smoothing
+from rocband.solvers.planes import Certificate, Planes
+from rocband.solvers.problem import Problem, Scores
+
+__all__ = ["Result", "Settings", "Status", "Step", "minimize"]
+
+# At w = 0 every pair misses its margin by 1: this width puts them all in the middle of the smoothed part.
+_START = Smoothing(margin=2.0, rank=1.0)
+_SHARPEN = 0.3
+_TRIALS = 12
+_PATIENCE = 6
+
+
+class Status(Enum):
+    """How a solver ended."""
+
+    CONVERGED = "converged"
+    MAX_PASSES = "out of passes"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of a solver's history."""
+
+    step: int
+    passes: int
+    objective: float
+    lower_bound: float
+    gap: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a solver is asked for.
+
+    Attributes
+    ----------
+    tol : float
+        It stops when objective - lower_bound <= C * tol.
+    max_passes : int
+        It stops after that many passes over the data.
+    random : numpy Generator
+        Draws the pairs that the curvature is estimated from.
+    on_step : callable, optional
+        Called with every `Step`.
+    """
+
+    tol: float = 1e-4
+    max_passes: int = 500
+    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    on_step: Callable[[Step], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A model with its certificate.
+
+    Attributes
+    ----------
+    w : array of shape (n_features,)
+        The best model found.
+    objective, lower_bound : float
+        Its objective, and what no model's objective can be below.
+    status : Status
+    history : list of Step
+    certificate : Certificate
+        The planes and multipliers that prove the bound.
+    planes : Planes
+        All planes, for later solves with another C or origin.
+    """
+
+    w: FloatArray
+    scores: Scores
+    objective: float
+    lower_bound: float
+    status: Status
+    history: list[Step]
+    certificate: Certificate
+    planes: Planes
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """A model, its scores, its exact objective and the plane of the smoothed choice there."""
+
+    w: FloatArray
+    scores: Scores
+    objective: float
+    plane: SmoothedLinearization
+
+
+def minimize(
+    problem: Problem,
+    risk: SmoothedRisk,
+    C: float,
+    origin: FloatArray,
+    settings: Settings,
+    *,
+    start: FloatArray | None = None,
+    planes: Planes | None = None,
+) -> Result:
+    """Minimise 1/2 |w - origin|^2 + C * risk(w) until objective - bound <= C * tol.
+
+    Parameters
+    ----------
+    problem : Problem
+    risk : SmoothedRisk
+    C : float
+    origin : array of shape (n_features,)
+    settings : Settings
+    start : array of shape (n_features,), optional
+        Where to start; the origin by default.
+    planes : Planes, optional
+        Planes of the same risk from earlier solves, whatever their C and origin; new ones are added.
+    """
+    return _Solver(problem, risk, C, origin, settings, planes).run(origin if start is None else start)
+
+
+class _Solver:
+    """The fixed inputs, and the state that changes from step to step."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        risk: SmoothedRisk,
+        C: float,
+        origin: FloatArray,
+        settings: Settings,
+        planes: Planes | None,
+    ) -> None:
+        self.problem, self.risk, self.C, self.origin, self.settings = problem, risk, C, origin, settings
+        self.planes = Planes(problem.n_features) if planes is None else planes
+        self.smoothing = _START
+        self.began, self.first_pass = time.perf_counter(), problem.passes
+        self.history: list[Step] = []
+        self.certificate = Certificate.none(problem.n_features)
+
+    def run(self, w: FloatArray) -> Result:
+        """Take steps until the gap is closed or the passes are spent."""
+        self.best = here = self._point(w, self.problem.scores(w))
+        self.origin_scores = here.scores if w is self.origin else self.problem.scores(self.origin)
+        while True:
+            # 1. A plane here; 2. the bound; 3. is it enough?
+            gradient = self._add_plane(here)
+            if self._record():
+                break
+            # 4. Sharpen the smoothing where it dominates the gap of this point.
+            if self._sharpen(here.plane, gradient):
+                here = self._rescaled(here)
+                gradient = self._add_plane(here)
+            # 5. A direction, one pass for its scores, and a search along it that needs none.
+            if self._stalled():
+                here = self._point(self.best.w, self.best.scores)
+                direction = self.minimizer - here.w
+            else:
+                direction = self._newton_direction(here.plane, gradient)
+            here = self._search(here, direction, self.problem.scores(direction))
+        return self._result()
+
+    def _point(self, w: FloatArray, scores: Scores) -> _Point:
+        plane = self.risk.linearize(scores.positives, scores.negatives, self.smoothing)
+        away = w - self.origin
+        return _Point(w, scores, float(away @ away) / 2 + self.C * plane.value, plane)
+
+    def _add_plane(self, here: _Point) -> FloatArray:
+        """Add the plane, solve the master problem; return the gradient of the smoothed objective."""
+        slope = self.problem.gradient(here.plane)
+        self.planes.add(slope, here.plane.offset)
+        master = self.planes.solve(self.C, self.origin)
+        self.minimizer = master.minimizer
+        if master.bound > self.certificate.bound:
+            self.certificate = self.planes.certificate(master)
+        return here.w - self.origin + self.C * slope
+
+    @property
+    def _gap(self) -> float:
+        return self.best.objective - self.certificate.bound
+
+    def _record(self) -> bool:
+        passes = self.problem.passes - self.first_pass
+        seconds = time.perf_counter() - self.began
+        step = Step(len(self.history), passes, self.best.objective, self.certificate.bound, self._gap, seconds)
+        self.history.append(step)
+        if self.settings.on_step is not None:
+            self.settings.on_step(step)
+        return self._converged or passes >= self.settings.max_passes
+
+    @property
+    def _converged(self) -> bool:
+        return self._gap <= self.C * self.settings.tol
+
+    def _sharpen(self, plane: SmoothedLinearization, gradient: FloatArray) -> bool:
+        """Sharpen what costs more than its share of the tolerance and more than a fifth of the gradient does."""
+        limit = max(0.3 * self.settings.tol, 0.1 * float(gradient @ gradient) / self.C)
+        sharper = Smoothing(
+            self.smoothing.margin * (_SHARPEN if plane.margin_error > limit else 1.0),
+            self.smoothing.rank * (_SHARPEN if plane.rank_error > limit else 1.0),
+        )
+        changed = sharper != self.smoothing
+        self.smoothing = sharper
+        return changed
+
+    def _stalled(self) -> bool:
+        """Whether the last steps closed less than a fifth of the gap; then every other step follows the planes."""
+        if len(self.history) <= _PATIENCE or len(self.history) % 2:
+            return False
+        return self._gap > 0.8 * self.history[-1 - _PATIENCE].gap
+
+    def _newton_direction(self, plane: SmoothedLinearization, gradient: FloatArray) -> FloatArray:
+        d = self.problem.n_features
+        limit = int(np.clip(160 * d, 4000, max(4_000_000 // d, 1000)))
+        pairs = plane.sample_pairs(limit, self.settings.random)
+        return -solve_curvature(self.problem.differences(pairs), self.C * pairs.weight, gradient)
+
+    def _rescaled(self, here: _Point) -> _Point:
+        """Evaluate anew after the smoothing changed, nearer to the origin where that pays: no data pass.
+
+        Where the model collapses, the minimiser shrinks in proportion to the smoothing of the ranks.
+        """
+        here = self._point(here.w, here.scores)
+        inward, along = self.origin - here.w, self.origin_scores.along(here.scores, -1.0)
+        if self._slope(here, inward, along) >= 0:
+            return here
+        return self._search(here, inward, along, 1.0 - _SHARPEN)
+
+    def _search(self, here: _Point, direction: FloatArray, along: Scores, step: float = 1.0) -> _Point:
+        """Find a step that at least halves the slope of the smoothed objective along the direction."""
+        first = slope_low = self._slope(here, direction, along)
+        low, high, slope_high = 0.0, np.inf, np.nan
+        for _ in range(_TRIALS):
+            there = self._point(here.w + step * direction, here.scores.along(along, step))
+            if there.objective < self.best.objective:
+                self.best = there
+            slope = self._slope(there, direction, along)
+            if abs(slope) <= 0.5 * abs(first):
+                break
+            if slope < 0:
+                low, slope_low = step, slope
+            else:
+                high, slope_high = step, slope
+            if np.isinf(high):
+                step *= 4.0
+            else:
+                step = low + (high - low) * min(max(slope_low / (slope_low - slope_high), 0.1), 0.9)
+        return there
+
+    def _slope(self, point: _Point, direction: FloatArray, along: Scores) -> float:
+        return float((point.w - self.origin) @ direction) + self.C * along.slope(point.plane)
+
+    def _result(self) -> Result:
+        return Result(
+            w=self.best.w,
+            scores=self.best.scores,
+            objective=self.best.objective,
+            lower_bound=self.certificate.bound,
+            status=Status.CONVERGED if self._converged else Status.MAX_PASSES,
+            history=self.history,
+            planes=self.planes,
+            certificate=self.certificate,
+        )
+
+
+def solve_curvature(differences: object, weight: FloatArray, gradient: FloatArray) -> FloatArray:
+    """Solve (I + D' diag(weight) D) x = gradient, in whichever of the two dimensions of D is smaller."""
+    scaled = differences * np.sqrt(weight)[:, None]
+    n_pairs, d = scaled.shape
+    if d <= n_pairs:
+        curvature = scaled.T @ scaled
+        curvature = curvature if isinstance(curvature, np.ndarray) else curvature.toarray()
+        curvature[np.diag_indices(d)] += 1.0
+        return linalg.solve(curvature, gradient, assume_a="pos")
+    gram = scaled @ scaled.T
+    gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
+    gram[np.diag_indices(n_pairs)] += 1.0
+    return gradient - scaled.T @ linalg.solve(gram, scaled @ gradient, assume_a="pos")

@@ -1,0 +1,79 @@
+"""What a solver sees: scores of the two classes, and gradients made from row weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rocband.risks.band import Band, FloatArray, IndexArray
+from rocband.risks.smoothed import Pairs
+from rocband.risks.surrogates import Linearization
+from rocband.rows.base import Matrix, Rows
+
+__all__ = ["Problem", "Scores"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores of the positives and of the negatives; they are linear in the model."""
+
+    positives: FloatArray
+    negatives: FloatArray
+
+    def along(self, direction: Scores, step: float) -> Scores:
+        """Return the scores ``step`` further along a direction; no data pass."""
+        return Scores(
+            self.positives + step * direction.positives,
+            self.negatives + step * direction.negatives,
+        )
+
+    def slope(self, plane: Linearization) -> float:
+        """Rate at which a linearised risk changes along these scores, taken as a direction."""
+        return float(plane.positives @ self.positives + plane.negatives @ self.negatives[plane.index])
+
+
+class Problem:
+    """Rows, their classes and the band; counts the passes over the data.
+
+    Parameters
+    ----------
+    rows : Rows
+        The features.
+    positive : bool array of shape (n_rows,)
+        Which rows are positives.
+    fpr_range : (float, float)
+        The band of false-positive rates.
+    """
+
+    def __init__(self, rows: Rows, positive: np.ndarray[tuple[int], np.dtype[np.bool_]], fpr_range: object) -> None:
+        self.rows = rows
+        self.positives: IndexArray = np.flatnonzero(positive)
+        self.negatives: IndexArray = np.flatnonzero(~positive)
+        self.band = Band.from_range(fpr_range, len(self.negatives))
+        self.passes = 0
+
+    @property
+    def n_features(self) -> int:
+        """Length of a model."""
+        return self.rows.shape[1]
+
+    def scores(self, w: FloatArray) -> Scores:
+        """Score all rows: one data pass, unless ``w`` is 0."""
+        if not w.any():
+            return Scores(np.zeros(len(self.positives)), np.zeros(len(self.negatives)))
+        self.passes += 1
+        scores = self.rows.scores(w)
+        return Scores(scores[self.positives].astype(np.float64), scores[self.negatives].astype(np.float64))
+
+    def gradient(self, plane: Linearization) -> FloatArray:
+        """Gradient in the model of a risk linearised in the scores."""
+        used = np.flatnonzero(plane.negatives)
+        weights = np.concatenate([plane.positives, plane.negatives[used]])
+        index = np.concatenate([self.positives, self.negatives[plane.index[used]]])
+        return self.rows.accumulate(weights, index)
+
+    def differences(self, pairs: Pairs) -> Matrix:
+        """Differences of the rows in each pair."""
+        rows = np.concatenate([self.positives, self.negatives])
+        return self.rows.differences(rows[pairs.left], rows[pairs.right])
