@@ -318,8 +318,14 @@ class _Choice:
 
 
 def _edge_sample(share: FloatArray, pull: FloatArray, limit: int, random: np.random.Generator) -> _Sample:
-    """Pair negatives with a fractional share at random: half their differences scatter like the shares' curvature."""
+    """Pair the negatives with a fractional share: their differences scatter as they do about their mean."""
     edge = np.flatnonzero((share > 0) & (share < 1))
-    chosen = edge if len(edge) <= limit else random.choice(edge, limit, replace=False)
-    weight = 0.5 * np.maximum(pull[chosen], 0.0) * (len(edge) / max(len(chosen), 1))
-    return chosen, random.permutation(chosen), weight
+    size = len(edge)
+    if size * (size - 1) // 2 <= limit:
+        left, right = np.triu_indices(size, 1)
+    else:
+        left = random.integers(0, size, limit)
+        right = (left + random.integers(1, size, limit)) % size
+    i, j = edge[left], edge[right]
+    weight = np.maximum(pull[i] + pull[j], 0.0) * ((size - 1) / (4 * max(len(i), 1)))
+    return i, j, weight

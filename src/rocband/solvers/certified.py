@@ -31,7 +31,7 @@ __all__ = ["Result", "Settings", "Status", "Step", "minimize"]
 _START = Smoothing(margin=2.0, rank=1.0)
 _SHARPEN = 0.3
 _TRIALS = 12
-_PATIENCE = 6
+_PATIENCE = 12
 
 
 class Status(Enum):
@@ -155,6 +155,7 @@ class _Solver:
         self.problem, self.risk, self.C, self.origin, self.settings = problem, risk, C, origin, settings
         self.planes = Planes(problem.n_features) if planes is None else planes
         self.smoothing = _START
+        self.blur = 1.0
         self.began, self.first_pass = time.perf_counter(), problem.passes
         self.history: list[Step] = []
         self.certificate = Certificate.none(problem.n_features)
@@ -177,8 +178,9 @@ class _Solver:
                 here = self._point(self.best.w, self.best.scores)
                 direction = self.minimizer - here.w
             else:
-                direction = self._newton_direction(here.plane, gradient)
-            here = self._search(here, direction, self.problem.scores(direction))
+                direction = self._newton_direction(here, gradient)
+            before, here = here, self._search(here, direction, self.problem.scores(direction))
+            self._adapt_blur(float((here.w - before.w) @ direction) / max(float(direction @ direction), 1e-300))
         return self._result()
 
     def _point(self, w: FloatArray, scores: Scores) -> _Point:
@@ -228,13 +230,25 @@ class _Solver:
         """Whether the last steps closed less than a fifth of the gap; then every other step follows the planes."""
         if len(self.history) <= _PATIENCE or len(self.history) % 2:
             return False
-        return self._gap > 0.8 * self.history[-1 - _PATIENCE].gap
+        return self._gap > 0.9 * self.history[-1 - _PATIENCE].gap
 
-    def _newton_direction(self, plane: SmoothedLinearization, gradient: FloatArray) -> FloatArray:
+    def _newton_direction(self, here: _Point, gradient: FloatArray) -> FloatArray:
+        """Newton direction, with the curvature averaged over as long a way as the last steps could go."""
         d = self.problem.n_features
         limit = int(np.clip(160 * d, 4000, max(4_000_000 // d, 1000)))
+        plane = here.plane
+        if self.blur > 1.0:
+            wider = Smoothing(min(self.smoothing.margin * self.blur, 2.0), min(self.smoothing.rank * self.blur, 1.0))
+            plane = self.risk.linearize(here.scores.positives, here.scores.negatives, wider)
         pairs = plane.sample_pairs(limit, self.settings.random)
         return -solve_curvature(self.problem.differences(pairs), self.C * pairs.weight, gradient)
+
+    def _adapt_blur(self, step: float) -> None:
+        """Widen the smoothing of the curvature after a short step, narrow it after a full one."""
+        if step < 0.25:
+            self.blur = min(self.blur * 2.0, 64.0)
+        elif step >= 0.9:
+            self.blur = max(self.blur / 2.0, 1.0)
 
     def _rescaled(self, here: _Point) -> _Point:
         """Evaluate anew after the smoothing changed, nearer to the origin where that pays: no data pass.
