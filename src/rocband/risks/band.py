@@ -15,7 +15,7 @@ __all__ = ["Band", "FloatArray", "HingeRows", "IndexArray", "Ranking", "check_ra
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
 
-# n * alpha misses an integer by a few units in the last place (0.1 * 30 > 3): such a miss must not move a rank.
+# n * alpha misses an integer by a few units in the last place (100 * 0.07 > 7): such a miss must not move a rank.
 _NOISE = 1e-12
 
 
