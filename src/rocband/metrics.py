@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.metrics import make_scorer
 
 from rocband.risks.band import Band, check_range
 
-__all__ = ["empirical_partial_auc", "partial_auc_score", "partial_auc_scorer", "tpr_at_fpr_score"]
+__all__ = ["empirical_partial_auc", "froc_band", "partial_auc_score", "partial_auc_scorer", "tpr_at_fpr_score"]
 
 _Array = npt.NDArray[Any]
 _Range = tuple[float, float]
@@ -223,6 +223,48 @@ def partial_auc_scorer(
     return scorer
 
 
+def froc_band(
+    false_positives_per_image: tuple[float, float], *, n_images: int, n_negatives: int
+) -> tuple[float, float]:
+    """Turn a range of false positives per image, the axis of a FROC curve, into a range of false-positive rates.
+
+    Parameters
+    ----------
+    false_positives_per_image : (float, float)
+        The range, with 0 <= low < high.
+    n_images, n_negatives : int
+        Number of images (patients, sessions, ...), and of negative candidates in all of them.
+
+    Returns
+    -------
+    (float, float)
+        The ``fpr_range`` for the same candidates.
+
+    Examples
+    --------
+    The KDD Cup 2008 counted from 0.2 to 0.3 false alarms an image:
+
+    >>> from rocband.metrics import froc_band
+    >>> froc_band((0.2, 0.3), n_images=1000, n_negatives=50_000)
+    (0.004, 0.006)
+    """
+    for name, number in (("n_images", n_images), ("n_negatives", n_negatives)):
+        if not isinstance(number, Integral) or number < 1:
+            raise ValueError(f"{name} must be a whole number of at least 1, got {number!r}.")
+    try:
+        low, high = (float(rate) * n_images / n_negatives for rate in false_positives_per_image)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"false_positives_per_image must be a pair (low, high) of numbers, got {false_positives_per_image!r}."
+        ) from None
+    if not 0 <= low < high <= 1:
+        raise ValueError(
+            f"false_positives_per_image must satisfy 0 <= low < high <= {n_negatives / n_images:g}, the negatives "
+            f"in an image, got {false_positives_per_image!r}."
+        )
+    return low, high
+
+
 @dataclass(frozen=True, slots=True)
 class _Class:
     """Scores of one class, our own copy in no order, and their weights (None: each counts 1)."""
@@ -360,7 +402,7 @@ def _mean_height(x: _Array, y: _Array, across: _Range, levels: _Range) -> float:
     return float((widths * heights).sum() / widths.sum())
 
 
-def _mean_cut(start: _Array, stop: _Array, low: float, high: float) -> _Array:
+def _mean_cut(start: _Array, stop: _Array, low: float | _Array, high: float | _Array) -> _Array:
     """Mean of min(max(h, low), high) - low along lines that rise from ``start`` to ``stop``, or are flat."""
     first, last = np.clip(start, low, high), np.clip(stop, low, high)
     inside, above = last - first, np.maximum(stop - np.maximum(start, high), 0)
