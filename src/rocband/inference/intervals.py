@@ -1,0 +1,348 @@
+"""Intervals for one scorer's figure, and its test against a stated value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special, stats
+
+from rocband.inference.curve import Figure, FloatArray, Height, Rectangle, Steps
+from rocband.inference.resampling import DRAWING_METHODS, draw_figures
+from rocband.inference.sample import Sample
+from rocband.metrics import _check_rate
+from rocband.risks.band import check_range
+
+__all__ = ["Interval", "ValueTest", "partial_auc_interval", "partial_auc_test", "tpr_at_fpr_interval"]
+
+FULL = (0.0, 1.0)
+MIN_DRAWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with its confidence interval.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        The figure of the sample, and the ends of the interval.
+    confidence : float
+        The nominal coverage.
+    method : str
+        How the interval was made.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    confidence: float
+    method: str
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.4f} ({self.confidence:.4g} interval {self.low:.4f} to {self.high:.4f}, {self.method})"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueTest(Interval):
+    """An estimate, its interval, and the test of a stated value.
+
+    Attributes
+    ----------
+    value : float
+        The stated value.
+    pvalue : float
+        Two-sided p-value of the hypothesis that the true figure is ``value``.
+    """
+
+    value: float = field(kw_only=True)
+    pvalue: float = field(kw_only=True)
+
+    def __str__(self) -> str:
+        return f"{Interval.__str__(self)}, p = {self.pvalue:.2g} against {self.value:g}"
+
+
+def partial_auc_interval(
+    y_true: npt.ArrayLike,
+    y_score: npt.ArrayLike,
+    *,
+    fpr_range: tuple[float, float] = FULL,
+    tpr_range: tuple[float, float] | None = None,
+    confidence: float = 0.95,
+    method: str = "spacings",
+    n_draws: int = 2000,
+    groups: npt.ArrayLike | None = None,
+    random_state: Any = None,
+    pos_label: object = None,
+    verbose: int = 0,
+) -> Interval:
+    """Estimate the partial AUC with a confidence interval.
+
+    The figure is :func:`rocband.metrics.partial_auc_score` with ``normalize="width"``: for a band of false-positive
+    rates, of true-positive rates, or both.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes, at least 2 of each.
+    y_score : array-like of shape (n_samples,)
+        Scores, larger for what looks more positive.
+    fpr_range, tpr_range : (float, float), default (0, 1)
+        The band, with 0 <= low < high <= 1.
+    confidence : float, default 0.95
+        Nominal coverage, strictly between 0 and 1.
+    method : {"spacings", "analytic", "bootstrap"}, default "spacings"
+        "spacings" draws the gaps between the true rates at the sorted scores, whose distribution is known; it covers
+        also where only a few negatives lie in the band. "analytic" is the interval of the influence functions
+        (DeLong's for the full AUC [1]_ [2]_ [3]_) on the logit scale, with Student's t; it needs no draws, but about 20
+        negatives in the band. "bootstrap" is the stratified percentile bootstrap, as in R's pROC, and needs more.
+        The table in ``docs/coverage.md`` shows what each of them covers.
+    n_draws : int, default 2000
+        Number of draws, at least 100. Not used by "analytic".
+    groups : array-like of shape (n_samples,), optional
+        Which samples belong together, such as the images of one patient. Whole groups are resampled.
+    random_state : int, RandomState, Generator or None
+        Seed of the draws.
+    pos_label : object, optional
+        The label of the positives. The greater of two numbers by default; required for labels that are not numbers.
+    verbose : int, default 0
+        Whether to tell the progress on the standard error stream.
+
+    Returns
+    -------
+    Interval
+        With ``estimate``, ``low``, ``high``, ``confidence`` and ``method``.
+
+    References
+    ----------
+    .. [1] E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988). Comparing the areas under two or more correlated
+       receiver operating characteristic curves. Biometrics 44(3), 837-845.
+    .. [2] L. E. Dodd, M. S. Pepe (2003). Partial AUC estimation and regression. Biometrics 59(3), 614-623.
+    .. [3] Y. He, M. Escobar (2008). Nonparametric statistical inference method for partial areas under receiver
+       operating characteristic curves, with application to genomic studies. Statistics in Medicine 27(25), 5291-5308.
+
+    Examples
+    --------
+    >>> from rocband.datasets import make_band_problem
+    >>> from rocband.inference import partial_auc_interval
+    >>> X, y = make_band_problem(1000, random_state=0)
+    >>> print(partial_auc_interval(y, X[:, 1], fpr_range=(0.0, 0.05), random_state=0))  # doctest: +ELLIPSIS
+    0.3866 (0.95 interval 0.3... to 0.4..., spacings)
+    """
+    figure = rectangle(fpr_range, tpr_range)
+    sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
+    return _Inference(sample, figure, method, confidence, n_draws, random_state, verbose).interval()
+
+
+def tpr_at_fpr_interval(
+    y_true: npt.ArrayLike,
+    y_score: npt.ArrayLike,
+    *,
+    fpr: float,
+    confidence: float = 0.95,
+    method: str = "spacings",
+    n_draws: int = 2000,
+    groups: npt.ArrayLike | None = None,
+    random_state: Any = None,
+    pos_label: object = None,
+    verbose: int = 0,
+) -> Interval:
+    """Estimate the true-positive rate at one false-positive rate with a confidence interval.
+
+    The figure is :func:`rocband.metrics.tpr_at_fpr_score`. The interval takes into account that the threshold for
+    ``fpr`` is estimated too.
+
+    Parameters
+    ----------
+    y_true, y_score
+        As in :func:`partial_auc_interval`.
+    fpr : float
+        The false-positive rate, in [0, 1].
+    confidence, method, n_draws, groups, random_state, pos_label, verbose
+        As in :func:`partial_auc_interval`. The analytic interval takes the slope of the curve over one standard error
+        of the FPR either side.
+
+    Returns
+    -------
+    Interval
+
+    Examples
+    --------
+    >>> from rocband.datasets import make_band_problem
+    >>> from rocband.inference import tpr_at_fpr_interval
+    >>> X, y = make_band_problem(1000, random_state=0)
+    >>> print(tpr_at_fpr_interval(y, X[:, 1], fpr=0.05, random_state=0))  # doctest: +ELLIPSIS
+    0.4... (0.95 interval 0.3... to 0.5..., spacings)
+    """
+    figure = Height(_check_rate(fpr))
+    sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
+    return _Inference(sample, figure, method, confidence, n_draws, random_state, verbose).interval()
+
+
+def partial_auc_test(
+    y_true: npt.ArrayLike,
+    y_score: npt.ArrayLike,
+    *,
+    value: float,
+    fpr_range: tuple[float, float] = FULL,
+    tpr_range: tuple[float, float] | None = None,
+    confidence: float = 0.95,
+    method: str = "spacings",
+    n_draws: int = 2000,
+    groups: npt.ArrayLike | None = None,
+    random_state: Any = None,
+    pos_label: object = None,
+    verbose: int = 0,
+) -> ValueTest:
+    """Test whether the true partial AUC equals a stated value.
+
+    Parameters
+    ----------
+    y_true, y_score, fpr_range, tpr_range, confidence, method, n_draws, groups, random_state, pos_label, verbose
+        As in :func:`partial_auc_interval`.
+    value : float
+        The stated value, in [0, 1]; (low + high) / 2 of ``fpr_range`` is what chance has in that band.
+
+    Returns
+    -------
+    ValueTest
+        An :class:`Interval` with ``value`` and the two-sided ``pvalue``, which is at most 1 - confidence where the
+        interval leaves the value out. Drawn p-values are no smaller than 2 / (n_draws + 1).
+
+    Examples
+    --------
+    >>> from rocband.datasets import make_band_problem
+    >>> from rocband.inference import partial_auc_test
+    >>> X, y = make_band_problem(1000, random_state=0)
+    >>> result = partial_auc_test(y, X[:, 1], value=0.025, fpr_range=(0.0, 0.05), random_state=0)
+    >>> result.pvalue < 0.01
+    True
+    """
+    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise ValueError(f"value must be a partial AUC in [0, 1], got {value!r}.")
+    figure = rectangle(fpr_range, tpr_range)
+    sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
+    return _Inference(sample, figure, method, confidence, n_draws, random_state, verbose).test(float(value))
+
+
+def rectangle(fpr_range: object, tpr_range: object) -> Rectangle:
+    """Check the ranges of a partial AUC."""
+    return Rectangle(check_range(fpr_range), check_range(FULL if tpr_range is None else tpr_range, "tpr_range"))
+
+
+def check_settings(method: str, methods: tuple[str, ...], confidence: float, n_draws: int) -> None:
+    """Check what every inference is asked for."""
+    if method not in methods:
+        names = ", ".join(map(repr, methods[:-1]))
+        raise ValueError(f"method must be {names} or {methods[-1]!r}, got {method!r}.")
+    if not isinstance(confidence, Real) or not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie strictly between 0 and 1, got {confidence!r}.")
+    if not isinstance(n_draws, Integral) or n_draws < MIN_DRAWS:
+        raise ValueError(f"n_draws must be a whole number of at least {MIN_DRAWS}, got {n_draws!r}.")
+
+
+def own_figures(sample: Sample, figure: Figure) -> tuple[list[Steps], list[float]]:
+    """Return the curve and the figure of each scorer."""
+    curves = [Steps.of(*sides) for sides in zip(sample.positives, sample.negatives, strict=True)]
+    return curves, [float(figure.values(steps, *steps.own_counts())[0]) for steps in curves]
+
+
+def quantiles(draws: FloatArray, confidence: float, estimate: float) -> tuple[float, float]:
+    """Return the central interval of the draws, stretched to hold the estimate."""
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(draws, (tail, 1 - tail))
+    return min(float(low), estimate), max(float(high), estimate)
+
+
+def two_sided(draws: FloatArray, value: float) -> float:
+    """Return twice the smaller share of draws on either side of the value, itself counted on both."""
+    fewer = int(min(np.count_nonzero(draws <= value), np.count_nonzero(draws >= value)))
+    return min(2 * (fewer + 1) / (len(draws) + 1), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Inference:
+    sample: Sample
+    figure: Figure
+    method: str
+    confidence: float
+    n_draws: int
+    random_state: Any
+    verbose: int
+
+    def __post_init__(self) -> None:
+        check_settings(self.method, (*DRAWING_METHODS, "analytic"), self.confidence, self.n_draws)
+
+    def interval(self) -> Interval:
+        (steps,), (estimate,) = own_figures(self.sample, self.figure)
+        if self.method == "analytic":
+            low, high = self._logit(steps, estimate).interval(self.confidence)
+        else:
+            low, high = quantiles(self._draws(), self.confidence, estimate)
+        return Interval(estimate, low, high, float(self.confidence), self.method)
+
+    def test(self, value: float) -> ValueTest:
+        (steps,), (estimate,) = own_figures(self.sample, self.figure)
+        if self.method == "analytic":
+            scale = self._logit(steps, estimate)
+            (low, high), pvalue = scale.interval(self.confidence), scale.pvalue(value)
+        else:
+            draws = self._draws()
+            (low, high), pvalue = quantiles(draws, self.confidence, estimate), two_sided(draws, value)
+        return ValueTest(estimate, low, high, float(self.confidence), self.method, value=value, pvalue=pvalue)
+
+    def _draws(self) -> FloatArray:
+        settings: Mapping[str, Any] = {
+            "method": self.method,
+            "n_draws": int(self.n_draws),
+            "random_state": self.random_state,
+            "verbose": self.verbose,
+        }
+        return draw_figures(self.sample, self.figure, **settings)[:, 0]
+
+    def _logit(self, steps: Steps, estimate: float) -> _Logit:
+        variance, degrees = self.sample.variance(self.figure.influence(steps))
+        m, n = self.sample.sizes
+        # Where the sample shows no variation, the estimate says no more than a proportion of so many trials.
+        trials = max(min(m, self.figure.reached(n)), 1.0)
+        return _Logit(estimate, math.sqrt(variance), degrees, trials)
+
+
+@dataclass(frozen=True, slots=True)
+class _Logit:
+    """The distribution of an estimate in [0, 1]: Student's t around its logit, or a proportion's at 0 and 1."""
+
+    estimate: float
+    error: float
+    degrees: float
+    trials: float
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        tail = (1 - confidence) / 2
+        if self._degenerate():
+            hits = self.estimate * self.trials
+            low = 0.0 if self.estimate == 0 else float(stats.beta.ppf(tail, hits, self.trials - hits + 1))
+            high = 1.0 if self.estimate == 1 else float(stats.beta.ppf(1 - tail, hits + 1, self.trials - hits))
+            return low, high
+        centre, half = special.logit(self.estimate), stats.t.isf(tail, self.degrees) * self._scale()
+        return float(special.expit(centre - half)), float(special.expit(centre + half))
+
+    def pvalue(self, value: float) -> float:
+        if self._degenerate() or value in (0, 1):
+            hits, trials = self.estimate * self.trials, self.trials
+            lower = stats.beta.cdf(value, hits, trials - hits + 1) if self.estimate > 0 else 1.0
+            upper = stats.beta.sf(value, hits + 1, trials - hits) if self.estimate < 1 else 1.0
+            return float(min(2 * min(lower, upper), 1.0))
+        distance = abs(special.logit(self.estimate) - special.logit(value)) / self._scale()
+        return float(2 * stats.t.sf(distance, self.degrees))
+
+    def _degenerate(self) -> bool:
+        return self.error == 0 or self.estimate in (0, 1)
+
+    def _scale(self) -> float:
+        return self.error / (self.estimate * (1 - self.estimate))
