@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
 from scipy import sparse, stats
@@ -116,13 +116,18 @@ def test_needed_negatives_at_95_percent(target, needed):
     assert _negatives_needed(target, 0.95) == needed
 
 
-def test_needed_negatives_are_free_of_rounding():
-    assert _negatives_needed(0.1, 0.271) == 3  # 0.9 ** 3 = 1 - 0.271
-    assert _negatives_needed(0.5, 0.75) == 2
+@pytest.mark.parametrize("target", [0.05, 0.1, 0.2, 0.25, 0.3, 0.5])
+def test_exact_promises_are_free_of_rounding(target):
+    for n in range(1, 13):
+        confidence = 1 - (1 - target) ** n
+        assert _negatives_needed(target, confidence) == n
+        assert _safe_rank(n, target, confidence) == 1
 
 
 @THOROUGH
 @given(st.integers(1, 200), st.integers(1, 99))
+@example(100, 29)
+@example(30, 10)
 def test_plain_rank_is_free_of_rounding(n, percent):
     assert _plain_rank(n, percent / 100) == n * percent // 100 + 1
 

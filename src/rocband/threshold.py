@@ -123,7 +123,9 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     This argument does not cover cross-fitting: the folds' models differ from each other and from the final model,
     whose scores nobody has seen on fresh data. If training on all rows instead of most hardly moves the scores, the
-    promise nearly holds; a flexible model on few rows can break it in either direction.
+    promise nearly holds. It breaks when the spread of the scores depends on the number of rows: a heavily regularised
+    model spreads them with more rows, and its true rate can then exceed the target half of the time instead of one
+    time in twenty; a model with nearly as many features as rows does the opposite and wastes most of the target.
 
     A hold-out costs training rows. Only negatives are needed for the threshold, so where positives are rare, pass one
     split that holds out negatives alone: ``cv=[(train, test)]``.
@@ -522,9 +524,8 @@ def _plain_rank(n: int, target: float) -> int:
 
 def _safe_rank(n: int, target: float, confidence: float) -> int:
     """Return the largest k with P[Binomial(n, target) <= k - 1] <= 1 - confidence, or 0."""
-    risk = min((1 - confidence) * (1 + _NOISE), 1.0)
-    k = int(stats.binom.ppf(risk, n, target))
-    return min(k + 1, n) if stats.binom.cdf(k, n, target) <= risk else k
+    # The smallest k with P[... <= k] > risk; scipy says >=, but the noise leaves no equality.
+    return int(stats.binom.ppf(min((1 - confidence) * (1 + _NOISE), 1.0), n, target))
 
 
 def _negatives_needed(target: float, confidence: float) -> int:
@@ -578,7 +579,7 @@ def operating_points(
     The intervals are those of Clopper and Pearson [1]_. Each is about the threshold in its row, which was itself chosen
     by counting negatives: without ties, the true FPR above the k-th largest of n scores is Beta(k, n - k + 1), and the
     Clopper-Pearson interval of k - 1 among n contains that distribution's. So they cover at least as often as
-    promised, where an approximate interval such as Wilson's would not. The threshold does not look at the positives,
+    promised, where an approximate interval such as Wilson's need not. The threshold does not look at the positives,
     so the TPR's interval is the ordinary one.
 
     With the sample's prevalence, alerts are counted among all samples and positives among the alerts; stopping at the
