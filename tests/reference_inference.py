@@ -1,0 +1,51 @@
+"""Slow resampling and numerical derivatives, one sample at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rocband.metrics import partial_auc_score, tpr_at_fpr_score
+
+Score = Callable[..., float]
+
+
+def scorer(**figure) -> Score:
+    """The metric for ``fpr=...`` or for ranges."""
+    metric = tpr_at_fpr_score if "fpr" in figure else partial_auc_score
+    return lambda y, scores, **options: metric(y, scores, **figure, **options)
+
+
+def resampled(y, scores, counts, **figure) -> float:
+    """The figure of a sample in which each member appears so many times."""
+    return scorer(**figure)(np.repeat(y, counts), np.repeat(scores, counts))
+
+
+def derivative(y, scores, index, step=1e-6, **figure) -> float:
+    """How the figure changes with the weight of one sample."""
+    score = scorer(**figure)
+    weights = np.ones(len(y))
+    values = []
+    for sign in (1, -1):
+        weights[index] = 1 + sign * step
+        values.append(score(y, scores, sample_weight=weights))
+    return (values[0] - values[1]) / (2 * step)
+
+
+def delong_variance(positives, negatives) -> float:
+    """DeLong's variance of the AUC from all pairs."""
+    wins = (positives[:, None] > negatives) + 0.5 * (positives[:, None] == negatives)
+    return wins.mean(axis=1).var(ddof=1) / len(positives) + wins.mean(axis=0).var(ddof=1) / len(negatives)
+
+
+def spaced_curve(positives, negatives, positive_gaps, negative_gaps):
+    """Points of the curve whose gaps between sorted scores are given, for scores without ties, by falling score."""
+    merged = sorted([(-s, 1) for s in positives] + [(-s, 0) for s in negatives])
+    labels = [label for _, label in merged]
+    points = []
+    for axis, gaps in ((1, positive_gaps), (0, negative_gaps)):
+        ends = [k + 1 for k, label in enumerate(labels) if label == axis]
+        places, rates = [0, *ends, len(labels) + 1], np.concatenate(([0.0], np.cumsum(gaps)))
+        points.append(np.interp(np.arange(len(labels) + 2), places, rates))
+    return points[1], points[0]
