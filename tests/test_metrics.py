@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from reference_metrics import area_in_rectangle, height_at, ranked_pairs, roc_points
-from rocband.metrics import empirical_partial_auc, partial_auc_score, partial_auc_scorer, tpr_at_fpr_score
+from rocband.metrics import empirical_partial_auc, froc_band, partial_auc_score, partial_auc_scorer, tpr_at_fpr_score
 from rocband.risks.band import Band
 
 EXACT = 1e-12
@@ -451,3 +451,27 @@ class TestBadInput:
             partial_auc_score(Y, S, normalize="area")
         with pytest.raises(ValueError, match="defined for a band of one axis only"):
             partial_auc_score(Y, S, fpr_range=(0, 0.5), tpr_range=(0.5, 1), normalize="mcclish")
+
+
+class TestFROC:
+    def test_counts_false_positives_as_the_band_does(self):
+        y, scores = noisy_sample(0)
+        n, n_images = int((y == 0).sum()), 40
+        low, high = froc_band((0.5, 4.0), n_images=n_images, n_negatives=n)
+        assert low * n == pytest.approx(0.5 * n_images)
+        assert high * n == pytest.approx(4.0 * n_images)
+        assert 0 < partial_auc_score(y, scores, fpr_range=(low, high)) < 1
+
+    @pytest.mark.parametrize(
+        ("rates", "sizes", "message"),
+        [
+            ((0.3, 0.2), (10, 100), "must satisfy 0 <= low < high <= 10"),
+            ((0.0, 11.0), (10, 100), "must satisfy 0 <= low < high <= 10"),
+            (0.2, (10, 100), "must be a pair"),
+            ((0.1, 0.2), (0, 100), "n_images must be a whole number of at least 1"),
+            ((0.1, 0.2), (10, 1.5), "n_negatives must be a whole number of at least 1"),
+        ],
+    )
+    def test_bad_input(self, rates, sizes, message):
+        with pytest.raises(ValueError, match=message):
+            froc_band(rates, n_images=sizes[0], n_negatives=sizes[1])
