@@ -15,7 +15,7 @@ import scipy
 import sklearn
 
 HERE = Path(__file__).resolve().parent
-NO_BENCHMARKS = {"__main__", "timing"}
+NO_BENCHMARKS = {"__main__", "sets", "timing"}
 
 
 def available() -> list[str]:

@@ -1,3 +1,8 @@
 """Train and measure models for the part of the ROC curve you operate in."""
 
+from rocband._base import CollapsedSolutionWarning
+from rocband.linear import PartialAUCSVC
+
 __version__ = "0.1.0.dev0"
+
+__all__ = ["CollapsedSolutionWarning", "PartialAUCSVC", "__version__"]

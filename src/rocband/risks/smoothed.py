@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -48,6 +49,10 @@ class Pairs:
     weight: FloatArray
 
 
+class _Curved(Protocol):
+    def sample_pairs(self, limit: int, random: np.random.Generator) -> Pairs: ...
+
+
 @dataclass(frozen=True, slots=True)
 class SmoothedLinearization(Linearization):
     """The exact ``value`` of a risk with the plane of a smoothed choice.
@@ -60,7 +65,7 @@ class SmoothedLinearization(Linearization):
 
     margin_error: float
     rank_error: float
-    choice: _Choice
+    choice: _Curved
 
     def sample_pairs(self, limit: int, random: np.random.Generator) -> Pairs:
         """Sample the curvature, with at most ``limit`` pairs of each of its kinds."""
@@ -89,7 +94,8 @@ class SmoothedRisk:
 
     def linearize(self, positives: FloatArray, negatives: FloatArray, smoothing: Smoothing) -> SmoothedLinearization:
         """Evaluate the risk exactly and give the plane of the smoothed choice."""
-        ranking = Ranking(positives, negatives, self._candidates(negatives, smoothing.rank))
+        reach = self.band.n_negatives if self.tail else self.band.stop
+        ranking = Ranking(positives, negatives, entering_band(negatives, reach, smoothing.rank))
         choice = _Choice(ranking, self.band, self.tail, smoothing)
         value, mixed = choice.scale * self._exact(ranking), choice.scale * float(choice.mixture_values().sum())
         offset, weights, counts = choice.plane()
@@ -105,17 +111,6 @@ class SmoothedRisk:
             choice=choice,
         )
 
-    def _candidates(self, negatives: FloatArray, width: float) -> IndexArray:
-        """Positions, ascending by score, of a few more negatives than have a share in the top j_b."""
-        n, k = len(negatives), self.band.stop
-        if self.tail or k == n:
-            return np.argsort(negatives)
-        passing = np.flatnonzero(negatives > _guess_share_threshold(negatives, k, width))
-        scores = np.sort(negatives[passing])
-        if len(passing) < n and (len(passing) < k or share_threshold(scores, k, width) < scores[0]):
-            passing = np.flatnonzero(negatives > np.partition(negatives, n - k)[n - k] - width)
-        return passing[np.argsort(negatives[passing])]
-
     def _exact(self, ranking: Ranking) -> float:
         a, b, k = self.band.start, self.band.stop, len(ranking.negatives)
         whole = ranking.hinge_rows(a, b, 1.0).values
@@ -125,6 +120,30 @@ class SmoothedRisk:
             above = ranking.hinge_rows(0, a, 0.0).values
             whole = np.maximum(above, whole + ranking.run_sum(0, a) - a * ranking.positives)
         return float(whole.sum())
+
+
+def entering_band(negatives: FloatArray, k: int, width: float) -> IndexArray:
+    """Positions, ascending by score, of the negatives with a share in the smoothed top ``k`` and of a few others."""
+    n = len(negatives)
+    if k == n:
+        return np.argsort(negatives)
+    passing = np.flatnonzero(negatives > _guess_share_threshold(negatives, k, width))
+    order = np.argsort(negatives[passing])
+    scores = negatives[passing[order]]
+    if len(passing) < n and (len(passing) <= k or share_threshold(scores, k, width) < scores[0]):
+        passing = np.flatnonzero(negatives > np.partition(negatives, n - k)[n - k] - width)
+        order = np.argsort(negatives[passing])
+    return passing[order]
+
+
+def shares(scores: FloatArray, k: int, width: float) -> FloatArray:
+    """Share of each negative in the top ``k``; scores ascending. When scores tie, those that tie share alike."""
+    if k == 0:
+        return np.zeros(len(scores))
+    if k >= len(scores):
+        return np.ones(len(scores))
+    share: FloatArray = np.clip((scores - share_threshold(scores, k, width)) / width, 0.0, 1.0)
+    return share * min(1.0, k / float(share.sum()))
 
 
 def share_threshold(scores: FloatArray, k: float, width: float) -> float:
@@ -159,7 +178,7 @@ def _guess_share_threshold(negatives: FloatArray, k: int, width: float) -> float
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class Run:
     """Smoothed hinge sums of every positive over negatives with given shares."""
 
     margin: float
@@ -171,7 +190,7 @@ class _Run:
     values: FloatArray
 
     @classmethod
-    def over(cls, ranking: Ranking, share: FloatArray, margin: float, width: float) -> _Run:
+    def over(cls, ranking: Ranking, share: FloatArray, margin: float, width: float) -> Run:
         reach = margin - ranking.positives
         first = ranking.first(margin)
         full = np.searchsorted(ranking.negatives, width - reach)
@@ -225,12 +244,12 @@ class _Choice:
     def __init__(self, ranking: Ranking, band: Band, tail: bool, smoothing: Smoothing) -> None:
         self.ranking, self.band, self.smoothing = ranking, band, smoothing
         self.scale = 1 / (len(ranking.positives) * band.width)
-        self.top = self._share(band.stop)
-        self.upper = self._share(band.start)
+        self.top = shares(ranking.negatives, band.stop, smoothing.rank)
+        self.upper = shares(ranking.negatives, band.start, smoothing.rank)
         h = smoothing.margin
-        self.inside = _Run.over(ranking, np.maximum(self.top - self.upper, 0.0), 1.0, h)
-        self.above = _Run.over(ranking, self.upper, 0.0, h) if band.start else None
-        self.beyond = _Run.over(ranking, 1.0 - self.top, 0.0, h) if tail else None
+        self.inside = Run.over(ranking, np.maximum(self.top - self.upper, 0.0), 1.0, h)
+        self.above = Run.over(ranking, self.upper, 0.0, h) if band.start else None
+        self.beyond = Run.over(ranking, 1.0 - self.top, 0.0, h) if tail else None
         self.whole = self.inside.values + (self.beyond.values if self.beyond else 0.0)
         self.mix = np.ones(len(ranking.positives))
         if self.above is not None:
@@ -241,16 +260,6 @@ class _Choice:
     @property
     def _mix_width(self) -> float:
         return self.smoothing.rank * self.band.width
-
-    def _share(self, k: int) -> FloatArray:
-        scores = self.ranking.negatives
-        if k == 0:
-            return np.zeros(len(scores))
-        if k == len(scores):
-            return np.ones(len(scores))
-        width = self.smoothing.rank
-        share = np.clip((scores - share_threshold(scores, k, width)) / width, 0.0, 1.0)
-        return share * min(1.0, k / share.sum())
 
     def mixture_values(self) -> FloatArray:
         """For each positive the value of its row with sharp pairs, but smoothed ranks and depth."""
@@ -283,7 +292,7 @@ class _Choice:
                 right.append(m + self.ranking.index[j])
                 weight.append(pair_weight)
         for share, pull in self._edges():
-            i, j, pair_weight = _edge_sample(share, pull / self.smoothing.rank, limit, random)
+            i, j, pair_weight = edge_sample(share, pull / self.smoothing.rank, limit, random)
             left.append(m + self.ranking.index[i])
             right.append(m + self.ranking.index[j])
             weight.append(pair_weight)
@@ -303,7 +312,7 @@ class _Choice:
             edges.append((self.upper, self._felt(self.above, 1.0 - self.mix) + float(self.mix.sum()) - inside))
         return edges
 
-    def _felt(self, run: _Run, row_weight: FloatArray) -> FloatArray:
+    def _felt(self, run: Run, row_weight: FloatArray) -> FloatArray:
         k = len(run.share)
         return np.cumsum(np.bincount(run.full, row_weight, minlength=k + 1)[:k])
 
@@ -317,7 +326,7 @@ class _Choice:
         return mixed, np.maximum(partner, 0), moved
 
 
-def _edge_sample(share: FloatArray, pull: FloatArray, limit: int, random: np.random.Generator) -> _Sample:
+def edge_sample(share: FloatArray, pull: FloatArray, limit: int, random: np.random.Generator) -> _Sample:
     """Pair the negatives with a fractional share: their differences scatter as they do about their mean."""
     edge = np.flatnonzero((share > 0) & (share < 1))
     size = len(edge)

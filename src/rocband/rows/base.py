@@ -32,8 +32,8 @@ class Rows(Protocol):
     def accumulate(self, weights: FloatArray, index: IndexArray) -> FloatArray:
         """Return sum_k weights[k] * row[index[k]], summed in double precision."""
 
-    def differences(self, left: IndexArray, right: IndexArray) -> Matrix:
-        """Return the rows ``left`` minus the rows ``right``; a few thousand at most."""
+    def take(self, index: IndexArray) -> Matrix:
+        """Return some rows in double precision; dense or sparse as the data are."""
 
 
 def as_rows(X: Any) -> Rows:

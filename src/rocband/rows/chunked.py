@@ -55,12 +55,12 @@ class ChunkedRows:
     def _take(self, part: slice, local: IndexArray) -> FloatArray:
         return double(np.asarray(self.X[part])[local])
 
-    def differences(self, left: IndexArray, right: IndexArray) -> FloatArray:
-        """Return the rows ``left`` minus the rows ``right``."""
-        wanted, position = np.unique(np.concatenate([left, right]), return_inverse=True)
+    def take(self, index: IndexArray) -> FloatArray:
+        """Return the rows ``index`` in double precision, reading only the blocks that hold some of them."""
+        wanted, position = np.unique(index, return_inverse=True)
         rows = np.empty((len(wanted), self.shape[1]))
         for part in self._slices():
             low, high = np.searchsorted(wanted, (part.start, part.stop))
             if high > low:
                 rows[low:high] = self._take(part, wanted[low:high] - part.start)
-        return rows[position[: len(left)]] - rows[position[len(left) :]]
+        return rows[position]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -19,25 +21,27 @@ _GATHER_SHARE = 0.3
 class DenseRows:
     """Rows of a two-dimensional array."""
 
-    def __init__(self, X: npt.NDArray[np.floating]) -> None:
+    def __init__(self, X: npt.NDArray[Any]) -> None:
         self.X = X
         self.shape: tuple[int, int] = X.shape
         self._block = max(_BLOCK // max(self.shape[1], 1), 1)
 
     def scores(self, w: FloatArray) -> FloatArray:
         """Return ``X @ w``; one pass."""
-        return self.X @ w.astype(self.X.dtype, copy=False)
+        scores: FloatArray = self.X @ w.astype(self.X.dtype, copy=False)
+        return scores
 
     def accumulate(self, weights: FloatArray, index: IndexArray) -> FloatArray:
         """Return ``weights @ X[index]``, gathering rows only where few have weight."""
         if len(index) > _GATHER_SHARE * self.shape[0]:
-            dense = np.bincount(index, weights, minlength=self.shape[0])
-            return self._sum(dense, None)
+            spread: FloatArray = np.bincount(index, weights, minlength=self.shape[0]).astype(np.float64, copy=False)
+            return self._sum(spread, None)
         return self._sum(weights, index)
 
     def _sum(self, weights: FloatArray, index: IndexArray | None) -> FloatArray:
         if index is None and self.X.dtype == np.float64:
-            return weights @ self.X
+            product: FloatArray = weights @ self.X
+            return product
         total = np.zeros(self.shape[1])
         for start in range(0, len(weights), self._block):
             part = slice(start, start + self._block)
@@ -45,6 +49,6 @@ class DenseRows:
             total += weights[part] @ double(rows)
         return total
 
-    def differences(self, left: IndexArray, right: IndexArray) -> FloatArray:
-        """Return ``X[left] - X[right]`` in double precision."""
-        return np.subtract(self.X[left], self.X[right], dtype=np.float64)
+    def take(self, index: IndexArray) -> FloatArray:
+        """Return the rows ``index`` in double precision."""
+        return double(self.X[index])

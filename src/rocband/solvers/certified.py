@@ -16,12 +16,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
 from rocband.risks.band import FloatArray
 from rocband.risks.smoothed import SmoothedLinearization, SmoothedRisk, Smoothing
+from rocband.rows.base import Matrix
 from rocband.solvers.planes import Certificate, Planes
 from rocband.solvers.problem import Problem, Scores
 
@@ -234,14 +236,11 @@ class _Solver:
 
     def _newton_direction(self, here: _Point, gradient: FloatArray) -> FloatArray:
         """Newton direction, with the curvature averaged over as long a way as the last steps could go."""
-        d = self.problem.n_features
-        limit = int(np.clip(160 * d, 4000, max(4_000_000 // d, 1000)))
         plane = here.plane
         if self.blur > 1.0:
             wider = Smoothing(min(self.smoothing.margin * self.blur, 2.0), min(self.smoothing.rank * self.blur, 1.0))
             plane = self.risk.linearize(here.scores.positives, here.scores.negatives, wider)
-        pairs = plane.sample_pairs(limit, self.settings.random)
-        return -solve_curvature(self.problem.differences(pairs), self.C * pairs.weight, gradient)
+        return newton_direction(self.problem, plane, self.C, gradient, self.settings.random)
 
     def _adapt_blur(self, step: float) -> None:
         """Widen the smoothing of the curvature after a short step, narrow it after a full one."""
@@ -298,16 +297,34 @@ class _Solver:
         )
 
 
-def solve_curvature(differences: object, weight: FloatArray, gradient: FloatArray) -> FloatArray:
+def newton_direction(
+    problem: Problem, plane: SmoothedLinearization, C: float, gradient: FloatArray, random: np.random.Generator
+) -> FloatArray:
+    """Newton direction of 1/2 |w|^2 + C * risk, with the risk's curvature from a sample of pairs.
+
+    Time O(k d min(k, d)) for k pairs: about 160 for each feature, fewer when features are many.
+    """
+    d = problem.n_features
+    limit = int(np.clip(160 * d, 4000, max(4_000_000 // d, 1000)))
+    pairs = plane.sample_pairs(limit, random)
+    return -solve_curvature(problem.differences(pairs), C * pairs.weight, gradient)
+
+
+def solve_curvature(differences: Matrix, weight: FloatArray, gradient: FloatArray) -> FloatArray:
     """Solve (I + D' diag(weight) D) x = gradient, in whichever of the two dimensions of D is smaller."""
-    scaled = differences * np.sqrt(weight)[:, None]
-    n_pairs, d = scaled.shape
-    if d <= n_pairs:
-        curvature = scaled.T @ scaled
-        curvature = curvature if isinstance(curvature, np.ndarray) else curvature.toarray()
-        curvature[np.diag_indices(d)] += 1.0
-        return linalg.solve(curvature, gradient, assume_a="pos")
-    gram = scaled @ scaled.T
-    gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
-    gram[np.diag_indices(n_pairs)] += 1.0
-    return gradient - scaled.T @ linalg.solve(gram, scaled @ gradient, assume_a="pos")
+    root = np.sqrt(weight)
+    scaled: Any = (
+        sparse.diags_array(root) @ differences if sparse.issparse(differences) else differences * root[:, None]
+    )
+    if scaled.shape[1] <= scaled.shape[0]:
+        return _solve_shifted(scaled.T @ scaled, gradient)
+    inner: FloatArray = gradient - scaled.T @ _solve_shifted(scaled @ scaled.T, scaled @ gradient)
+    return inner
+
+
+def _solve_shifted(gram: Any, right: FloatArray) -> FloatArray:
+    """Solve (I + gram) x = right for a positive semi-definite gram."""
+    shifted: FloatArray = gram if isinstance(gram, np.ndarray) else gram.toarray()
+    shifted[np.diag_indices(len(shifted))] += 1.0
+    solution: FloatArray = linalg.solve(shifted, right, assume_a="pos")
+    return solution

@@ -110,7 +110,7 @@ def simplex_qp(gram: FloatArray, heights: FloatArray, start: FloatArray) -> Floa
     leaves, the most violated plane enters.
     """
     weights = start / start.sum()
-    active = list(np.flatnonzero(weights))
+    active: list[int] = np.flatnonzero(weights).tolist()
     tolerance = 1e-10 * (1.0 + np.abs(heights).max())
     for _ in range(_MAX_CHANGES):
         goal, level = _on_active(gram, heights, active)
@@ -125,8 +125,8 @@ def simplex_qp(gram: FloatArray, heights: FloatArray, start: FloatArray) -> Floa
         if slack[enter] <= level + tolerance or enter in active:
             break
         active.append(enter)
-    weights = np.maximum(weights, 0.0)
-    return weights / weights.sum()
+    positive: FloatArray = np.maximum(weights, 0.0)
+    return positive / float(positive.sum())
 
 
 def _on_active(gram: FloatArray, heights: FloatArray, active: list[int]) -> tuple[FloatArray, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,7 +52,18 @@ class Problem:
         self.positives: IndexArray = np.flatnonzero(positive)
         self.negatives: IndexArray = np.flatnonzero(~positive)
         self.band = Band.from_range(fpr_range, len(self.negatives))
-        self.passes = 0
+        self._counter = [0]  # shared by all bands of the same data
+
+    def with_range(self, fpr_range: object) -> Problem:
+        """Return the same data with another band; passes go on being counted here."""
+        other = copy(self)
+        other.band = Band.from_range(fpr_range, len(self.negatives))
+        return other
+
+    @property
+    def passes(self) -> int:
+        """Passes over the data so far."""
+        return self._counter[0]
 
     @property
     def n_features(self) -> int:
@@ -62,7 +74,7 @@ class Problem:
         """Score all rows: one data pass, unless ``w`` is 0."""
         if not w.any():
             return Scores(np.zeros(len(self.positives)), np.zeros(len(self.negatives)))
-        self.passes += 1
+        self._counter[0] += 1
         scores = self.rows.scores(w)
         return Scores(scores[self.positives].astype(np.float64), scores[self.negatives].astype(np.float64))
 
@@ -76,4 +88,6 @@ class Problem:
     def differences(self, pairs: Pairs) -> Matrix:
         """Differences of the rows in each pair."""
         rows = np.concatenate([self.positives, self.negatives])
-        return self.rows.differences(rows[pairs.left], rows[pairs.right])
+        left: Matrix = self.rows.take(rows[pairs.left])
+        left -= self.rows.take(rows[pairs.right])
+        return left

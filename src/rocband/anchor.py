@@ -1,0 +1,79 @@
+"""Reference models that an estimator shrinks towards, or starts from."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from rocband.risks.band import FloatArray
+from rocband.risks.smoothed import SmoothedRisk
+from rocband.solvers import certified
+from rocband.solvers.problem import Problem
+
+__all__ = ["anchor_coefficients", "logistic_coefficients"]
+
+# A reference need not be exact: it is fitted on at most this many numbers, whatever the size of the data.
+_MAX_NUMBERS = 20_000_000
+
+
+def anchor_coefficients(anchor: Any, problem: Problem, classes: Any, settings: certified.Settings) -> FloatArray:
+    """Turn the parameter ``anchor`` of an estimator into the coefficients to shrink towards."""
+    if anchor is None:
+        return np.zeros(problem.n_features)
+    if isinstance(anchor, str):
+        if anchor == "logistic":
+            return logistic_coefficients(problem, settings.random)
+        if anchor == "auc":
+            return auc_coefficients(problem, settings)
+        raise ValueError(f"anchor must be None, 'logistic', 'auc', an array or a fitted linear model, got {anchor!r}.")
+    return _given(anchor, problem.n_features, classes)
+
+
+def logistic_coefficients(problem: Problem, random: np.random.Generator) -> FloatArray:
+    """Coefficients of a logistic regression, fitted on a random part of the rows when they are very many."""
+    index, positive = _some_rows(problem, random)
+    model = LogisticRegression(max_iter=1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # near the optimum is near enough for a reference
+        model.fit(problem.rows.take(index), positive)
+    coefficients: FloatArray = model.coef_[0].astype(np.float64)
+    return coefficients
+
+
+def _some_rows(problem: Problem, random: np.random.Generator) -> tuple[Any, Any]:
+    """Choose rows of both classes at random, in proportion, within the limit."""
+    share = min(1.0, max(_MAX_NUMBERS / max(problem.n_features, 1), 2000) / problem.rows.shape[0])
+    parts = []
+    for members in (problem.positives, problem.negatives):
+        count = max(round(share * len(members)), 1)
+        parts.append(members if count == len(members) else random.choice(members, count, replace=False))
+    positive = np.repeat([True, False], [len(part) for part in parts])
+    return np.concatenate(parts), positive
+
+
+def auc_coefficients(problem: Problem, settings: certified.Settings) -> FloatArray:
+    """Coefficients of SVM_AUC with C = 1."""
+    whole = problem.with_range((0.0, 1.0))
+    return certified.minimize(whole, SmoothedRisk(whole.band), 1.0, np.zeros(whole.n_features), settings).w
+
+
+def _given(anchor: Any, n_features: int, classes: Any) -> FloatArray:
+    if hasattr(anchor, "coef_"):
+        if hasattr(anchor, "classes_") and not np.array_equal(anchor.classes_, classes):
+            raise ValueError(f"The anchor was fitted to the classes {anchor.classes_!r}, but y holds {classes!r}.")
+        anchor = anchor.coef_
+    try:
+        coefficients = np.asarray(anchor, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"anchor must be None, 'logistic', 'auc', an array or a fitted linear model, got {anchor!r}."
+        ) from None
+    if coefficients.size != n_features or coefficients.ndim > 2:
+        raise ValueError(f"The anchor has coefficients of shape {coefficients.shape}, but X has {n_features} features.")
+    if not np.isfinite(coefficients).all():
+        raise ValueError("The anchor has coefficients that are not finite.")
+    return coefficients.reshape(n_features)
