@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from rocband.inference.curve import Figure, FloatArray, Influence, Steps
+from rocband.inference.curve import FloatArray, Influence, SmoothFigure, Steps
 from rocband.inference.intervals import FULL, check_settings, own_figures, quantiles, rectangle, two_sided
 from rocband.inference.resampling import DRAWING_METHODS, draw_figures
 from rocband.inference.sample import Sample
@@ -123,7 +123,7 @@ def compare_partial_auc(
 
 
 def _analytic(
-    sample: Sample, figure: Figure, curves: list[Steps], difference: float, confidence: float
+    sample: Sample, figure: SmoothFigure, curves: list[Steps], difference: float, confidence: float
 ) -> tuple[float, float, float]:
     first, second = (figure.influence(steps) for steps in curves)
     influence = Influence(first.positive - second.positive, first.negative - second.negative)

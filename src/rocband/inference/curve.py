@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from rocband.metrics import _mean_cut
 
-__all__ = ["Figure", "Height", "Influence", "Rectangle", "Steps"]
+__all__ = ["Figure", "Height", "Heights", "Influence", "Rectangle", "SmoothFigure", "Steps"]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
@@ -89,13 +89,10 @@ class Influence:
 
 
 class Figure(Protocol):
-    """A figure of the curve: its value for many resampled curves, and the influence of each sample on it."""
+    """A figure of the curve that can be told for many resampled curves at once."""
 
     def reach(self, n_negatives: int) -> float:
         """Return the number of top negatives after which no resampled curve matters."""
-
-    def reached(self, n_negatives: int) -> float:
-        """Return the number of top negatives that the sample's own curve needs."""
 
     def values(self, steps: Steps, positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> FloatArray:
         """Return one value for each row of counts."""
@@ -105,6 +102,13 @@ class Figure(Protocol):
 
         The points are overwritten.
         """
+
+
+class SmoothFigure(Figure, Protocol):
+    """A figure that also has an influence function."""
+
+    def reached(self, n_negatives: int) -> float:
+        """Return the number of top negatives that the sample's own curve needs."""
 
     def influence(self, steps: Steps) -> Influence:
         """Return the influence of every sample."""
@@ -225,6 +229,27 @@ class Height:
         before = _mean_cut(x[:-1], x[1:], 0.0, 1.0) < self.fpr
         gained, moved = before.astype(np.float64), -slope * before
         return Influence(_centred(gained[steps.positive]), _centred(moved[steps.negative]))
+
+
+@dataclass(frozen=True, slots=True)
+class Heights:
+    """The curve's heights at several false-positive rates, one column each."""
+
+    fpr: tuple[float, ...]
+
+    def reach(self, n_negatives: int) -> float:
+        """Return the number of top negatives after which no resampled curve matters."""
+        return _reach(max(self.fpr), n_negatives)
+
+    def values(self, steps: Steps, positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> FloatArray:
+        """Return one row of values for each row of counts."""
+        return np.column_stack([Height(rate).values(steps, positives, negatives) for rate in self.fpr])
+
+    def polyline_values(self, x: FloatArray, y: FloatArray, totals: tuple[FloatArray, FloatArray]) -> FloatArray:
+        """Return one row of values for each row of points."""
+        rates = np.array(self.fpr)
+        rows = zip(x / totals[0][:, np.newaxis], y / totals[1][:, np.newaxis], strict=True)
+        return np.array([np.interp(rates, fpr, tpr) for fpr, tpr in rows])
 
 
 def _reach(rate: float, n_negatives: int) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from rocband.inference.curve import Figure, FloatArray, Height, Rectangle, Steps
+from rocband.inference.curve import Figure, FloatArray, Height, Heights, Rectangle, SmoothFigure, Steps
 from rocband.inference.resampling import DRAWING_METHODS, draw_figures
 from rocband.inference.sample import Sample
 from rocband.metrics import _check_rate
@@ -230,6 +230,17 @@ def partial_auc_test(
     return _Inference(sample, figure, method, confidence, n_draws, random_state, verbose).test(float(value))
 
 
+def pointwise_band(
+    sample: Sample, fpr: FloatArray, *, confidence: float, method: str, n_draws: int, random_state: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of the intervals of the TPR at each of several false-positive rates."""
+    check_settings(method, DRAWING_METHODS, confidence, n_draws)
+    figure = Heights(tuple(map(float, fpr)))
+    draws = draw_figures(sample, figure, method=method, n_draws=int(n_draws), random_state=random_state, verbose=0)
+    low, high = np.quantile(draws, ((1 - confidence) / 2, (1 + confidence) / 2), axis=0)
+    return low, high
+
+
 def rectangle(fpr_range: object, tpr_range: object) -> Rectangle:
     """Check the ranges of a partial AUC."""
     return Rectangle(check_range(fpr_range), check_range(FULL if tpr_range is None else tpr_range, "tpr_range"))
@@ -268,7 +279,7 @@ def two_sided(draws: FloatArray, value: float) -> float:
 @dataclass(frozen=True, slots=True)
 class _Inference:
     sample: Sample
-    figure: Figure
+    figure: SmoothFigure
     method: str
     confidence: float
     n_draws: int
