@@ -1,0 +1,546 @@
+"""Pictures of the band: the ROC curve with the part that counts, a solver's convergence, a path of C, the bound.
+
+They follow scikit-learn's displays: an object holds the data, ``plot`` draws them and keeps ``ax_`` and ``figure_``.
+Colours are Okabe and Ito's, which readers with any colour vision can tell apart; line styles differ too, for print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import roc_curve
+
+from rocband.inference import Interval, generalization_bound, partial_auc_interval
+from rocband.inference.intervals import FULL, pointwise_band, rectangle
+from rocband.inference.sample import Sample
+from rocband.metrics import _positive_mask
+
+__all__ = ["PartialROCDisplay", "plot_convergence", "plot_generalization_bound", "plot_path"]
+
+_Array = npt.NDArray[np.float64]
+_Range = tuple[float, float]
+
+_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_STYLES = ("-", "--", "-.", ":")
+_SHADE, _QUIET = "#ECECEC", "#767676"
+_SHADE_ID, _ZOOM_ID, _CURVE_ID = "rocband-band", "rocband-zoom", "rocband-curve"
+_GRID_SIZE, _BAND_DRAWS = 101, 500
+
+
+class PartialROCDisplay:
+    """The ROC curve of one scorer, with the band that counts.
+
+    Make it with :meth:`from_estimator` or :meth:`from_predictions`. To compare scorers, pass the ``ax_`` of the first
+    display as the ``ax`` of the next.
+
+    Parameters
+    ----------
+    fpr, tpr : arrays
+        Corners of the curve.
+    fpr_range, tpr_range : (float, float)
+        The band.
+    interval : Interval, optional
+        The partial AUC in the band with its interval, for the legend.
+    band : (fpr, low, high), optional
+        Pointwise limits of the curve.
+    name : str, optional
+        What to call the scorer.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib objects
+        Where it was drawn.
+    line_ : matplotlib Line2D
+        The curve inside the band.
+    zoom_ : matplotlib Axes or None
+        The inset, if there is one.
+    """
+
+    def __init__(
+        self,
+        *,
+        fpr: npt.ArrayLike,
+        tpr: npt.ArrayLike,
+        fpr_range: _Range = FULL,
+        tpr_range: _Range = FULL,
+        interval: Interval | None = None,
+        band: tuple[_Array, _Array, _Array] | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.fpr, self.tpr = np.asarray(fpr, dtype=np.float64), np.asarray(tpr, dtype=np.float64)
+        self.fpr_range, self.tpr_range = fpr_range, tpr_range
+        self.interval, self.band, self.name = interval, band, name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: npt.ArrayLike, *, name: str | None = None, pos_label: Any = None, **options: Any
+    ) -> PartialROCDisplay:
+        """Draw the curve of a fitted classifier's ``decision_function``, or else ``predict_proba``.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+        X, y
+            Data and labels, best not those of training.
+        name : str, optional
+            The name of the estimator's class by default.
+        pos_label : object, optional
+            The label of the positives, ``estimator.classes_[1]`` by default.
+        **options
+            As in :meth:`from_predictions`.
+
+        Returns
+        -------
+        PartialROCDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from rocband.datasets import make_band_problem
+        >>> from rocband.plot import PartialROCDisplay
+        >>> X, y = make_band_problem(500, random_state=0)
+        >>> model = LogisticRegression().fit(X, y)
+        >>> display = PartialROCDisplay.from_estimator(model, X, y, fpr_range=(0.0, 0.1), random_state=0)
+        >>> display.ax_.get_xlabel()
+        'False-positive rate'
+        """
+        label = estimator.classes_[1] if pos_label is None else pos_label
+        scores = _scores(estimator, X, label)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, scores, name=name, pos_label=label, **options)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: npt.ArrayLike,
+        y_score: npt.ArrayLike,
+        *,
+        fpr_range: _Range = FULL,
+        tpr_range: _Range | None = None,
+        name: str | None = None,
+        confidence: float | None = 0.95,
+        method: str = "spacings",
+        groups: npt.ArrayLike | None = None,
+        curve_band: bool = False,
+        random_state: Any = None,
+        pos_label: Any = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> PartialROCDisplay:
+        """Draw the curve of given scores.
+
+        Parameters
+        ----------
+        y_true, y_score : array-like of shape (n_samples,)
+            Labels of two classes, and scores, larger for what looks more positive.
+        fpr_range, tpr_range : (float, float), default (0, 1)
+            The band.
+        name : str, optional
+            What to call the scorer in the legend.
+        confidence : float or None, default 0.95
+            Confidence of the interval in the legend; None leaves the interval out.
+        method, groups, random_state
+            How the interval is made, see :func:`rocband.inference.partial_auc_interval`.
+        curve_band : bool, default False
+            Whether to draw pointwise limits of the curve with the same confidence, from 500 draws.
+        pos_label : object, optional
+            The label of the positives.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        **options
+            For :meth:`plot`.
+
+        Returns
+        -------
+        PartialROCDisplay
+        """
+        figure = rectangle(fpr_range, tpr_range)
+        sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
+        fpr, tpr, _ = roc_curve(_positive_mask(np.asarray(y_true), pos_label), y_score)
+        interval = partial_auc_interval(
+            y_true,
+            y_score,
+            fpr_range=figure.fpr,
+            tpr_range=figure.tpr,
+            confidence=0.95 if confidence is None else confidence,
+            method="analytic" if confidence is None else method,
+            groups=groups,
+            random_state=random_state,
+            pos_label=pos_label,
+        )
+        band = None
+        if curve_band and confidence is not None:
+            drawing = "spacings" if method == "analytic" else method
+            band = _curve_band(sample, figure.fpr, confidence, drawing, random_state)
+        display = cls(
+            fpr=fpr, tpr=tpr, fpr_range=figure.fpr, tpr_range=figure.tpr, interval=interval, band=band, name=name
+        )
+        return display.plot(ax, with_interval=confidence is not None, **options)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        with_interval: bool = True,
+        zoom: bool = False,
+        log_fpr: bool = False,
+        chance: bool = True,
+        **line_options: Any,
+    ) -> PartialROCDisplay:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default. Axes that already hold such a curve get one more.
+        name : str, optional
+            What to call the scorer in the legend.
+        with_interval : bool, default True
+            Whether the legend shows the interval.
+        zoom : bool, default False
+            Whether to repeat the band in an inset.
+        log_fpr : bool, default False
+            Whether the false-positive rate has a logarithmic axis. It starts where one negative in two would be
+            counted, or at a tenth of the band. Not together with ``zoom``, which shows the same.
+        chance : bool, default True
+            Whether to draw the curve of chance.
+        **line_options
+            For matplotlib's ``plot``.
+
+        Returns
+        -------
+        PartialROCDisplay
+            Itself.
+        """
+        if zoom and log_fpr:
+            raise ValueError("zoom and log_fpr both enlarge the band; choose one of them.")
+        ax = _one_panel((5.6, 5.6)) if ax is None else ax
+        number = sum(line.get_gid() == _CURVE_ID for line in ax.get_lines())
+        style = {"color": _COLORS[number % len(_COLORS)], "linestyle": _STYLES[number % len(_STYLES)]} | line_options
+        if number == 0:
+            self._prepare(ax, log_fpr=log_fpr, chance=chance)
+        self.line_ = self._draw(ax, style, self._label(name, with_interval))
+        self.zoom_ = self._draw_zoom(ax, style) if zoom else None
+        self._draw_legend(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _prepare(self, ax: Any, *, log_fpr: bool, chance: bool) -> None:
+        ends = (0.0, 1.0)
+        if log_fpr:
+            ends = (self._smallest_rate(), 1.0)
+            ax.set_xscale("log")
+        self._shade(ax, ends[0])
+        if chance:
+            rates = np.geomspace(*ends, 200) if log_fpr else np.array(ends)
+            ax.plot(rates, rates, color=_QUIET, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1.5)
+        ax.set(xlabel="False-positive rate", ylabel="True-positive rate", xlim=ends, ylim=(0.0, 1.01))
+        ax.set_aspect("auto" if log_fpr else "equal", adjustable="box")
+        ax.spines[["top", "right"]].set_visible(False)
+
+    def _smallest_rate(self) -> float:
+        positive = self.fpr[self.fpr > 0].min(initial=1.0) / 2
+        return float(min(positive, self.fpr_range[0] or self.fpr_range[1] / 10))
+
+    def _shade(self, ax: Any, smallest: float) -> None:
+        if (self.fpr_range, self.tpr_range) == (FULL, FULL):
+            return
+        left, bottom = max(self.fpr_range[0], smallest), self.tpr_range[0]
+        heights = self.tpr_range[1] - bottom
+        ax.bar(left, heights, self.fpr_range[1] - left, bottom, align="edge", color=_SHADE, zorder=0.5, gid=_SHADE_ID)
+
+    def _draw(self, ax: Any, style: Mapping[str, Any], label: str | None) -> Any:
+        floor = ax.get_xlim()[0] if ax.get_xscale() == "log" else 0.0
+        faint = dict(style) | {"linewidth": 1.0, "alpha": 0.55, "gid": _CURVE_ID}
+        ax.plot(np.maximum(self.fpr, floor), self.tpr, **faint)
+        if self.band is not None:
+            rates, low, high = self.band
+            ax.fill_between(rates, low, high, color=style["color"], alpha=0.15, linewidth=0, zorder=1)
+        fpr, tpr = self._inside()
+        strong = {"linewidth": 2.4, "solid_capstyle": "butt"} | dict(style) | {"label": label}
+        (line,) = ax.plot(np.maximum(fpr, floor), tpr, **strong)
+        return line
+
+    def _inside(self) -> tuple[_Array, _Array]:
+        """Corners of the part of the curve that runs inside the band."""
+        (left, right), (low, high) = self.fpr_range, self.tpr_range
+        ends = np.interp((left, right), self.fpr, self.tpr)
+        chosen = (self.fpr > left) & (self.fpr < right)
+        # Where the curve is vertical, at the left end of the band, interpolation would skip its foot.
+        foot = self.tpr[self.fpr <= left].min() if left == 0 else ends[0]
+        fpr = np.concatenate(([left, left], self.fpr[chosen], [right]))
+        tpr = np.concatenate(([foot, ends[0]], self.tpr[chosen], [ends[1]]))
+        return _cut(fpr, tpr, low, high)
+
+    def _draw_zoom(self, ax: Any, style: Mapping[str, Any]) -> Any:
+        zoom = next((child for child in ax.child_axes if child.get_gid() == _ZOOM_ID), None)
+        if zoom is None:
+            zoom = ax.inset_axes((0.47, 0.09, 0.5, 0.5))
+            zoom.set_gid(_ZOOM_ID)
+            zoom.set_xscale(ax.get_xscale())
+            zoom.set_facecolor("#F7F7F7")
+            zoom.tick_params(labelsize="small")
+            zoom.set_xlim(max(self.fpr_range[0], ax.get_xlim()[0]), self.fpr_range[1])
+            zoom.set_ylim(*self._zoom_heights())
+        else:
+            heights = [*zoom.get_ylim(), *self._zoom_heights()]
+            zoom.set_ylim(min(heights), max(heights))
+        self._draw(zoom, style, None)
+        for mark in [artist for artist in ax.get_children() if artist.get_gid() == f"{_ZOOM_ID}-mark"]:
+            mark.remove()
+        ax.indicate_inset_zoom(zoom, edgecolor=_QUIET).set_gid(f"{_ZOOM_ID}-mark")
+        return zoom
+
+    def _zoom_heights(self) -> _Range:
+        heights = self._inside()[1]
+        if self.band is not None:
+            chosen = (self.band[0] >= self.fpr_range[0]) & (self.band[0] <= self.fpr_range[1])
+            heights = np.concatenate((heights, self.band[1][chosen], self.band[2][chosen]))
+        margin = max(0.05 * float(np.ptp(heights)), 0.01)
+        return max(float(heights.min()) - margin, 0.0), min(float(heights.max()) + margin, 1.01)
+
+    def _label(self, name: str | None, with_interval: bool) -> str | None:
+        name = self.name if name is None else name
+        if self.interval is None:
+            return name
+        text = f"{self.interval.estimate:.3f}"
+        if with_interval:
+            text += f"  [{self.interval.low:.3f}, {self.interval.high:.3f}]"
+        return text if name is None else f"{name}: {text}"
+
+    def _draw_legend(self, ax: Any) -> None:
+        if not ax.get_legend_handles_labels()[1]:
+            return
+        title = "AUC" if (self.fpr_range, self.tpr_range) == (FULL, FULL) else f"partial AUC, {self._range_text()}"
+        # An inset, or curves on a logarithmic axis, leave no corner free.
+        crowded = bool(ax.child_axes) or ax.get_xscale() == "log"
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12)} if crowded else {"loc": "lower right"}
+        legend = ax.legend(title=title, frameon=not crowded, framealpha=0.9, edgecolor="none", **place)
+        legend.get_title().set_fontsize("medium")
+
+    def _range_text(self) -> str:
+        named = (("FPR", self.fpr_range), ("TPR", self.tpr_range))
+        return ", ".join(f"{name} {low:g} to {high:g}" for name, (low, high) in named if (low, high) != FULL)
+
+
+def plot_convergence(history: Iterable[Any], *, axes: Sequence[Any] | None = None) -> Sequence[Any]:
+    """Draw how a solver closed in on the optimum: objective and certified bound, and the gap between them.
+
+    Parameters
+    ----------
+    history : iterable
+        The ``history_`` of an estimator: records or dictionaries with ``passes``, ``objective``, ``lower_bound`` and
+        ``gap``. Without a finite bound only the objective is drawn.
+    axes : two matplotlib axes, optional
+        For the values and for the gap; a new figure by default.
+
+    Returns
+    -------
+    sequence of matplotlib axes
+        That of the values and, where there is a bound, that of the gap.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from rocband.plot import plot_convergence
+    >>> history = [
+    ...     {"passes": 1, "objective": 1.0, "lower_bound": 0.1, "gap": 0.9},
+    ...     {"passes": 2, "objective": 0.6, "lower_bound": 0.5, "gap": 0.1},
+    ... ]
+    >>> values, gap = plot_convergence(history)
+    >>> gap.get_yscale()
+    'log'
+    """
+    records = list(history)
+    if not records:
+        raise ValueError("history is empty; pass the history_ of a fitted estimator.")
+    passes, objective, bound, gap = (_column(records, key) for key in ("passes", "objective", "lower_bound", "gap"))
+    certified = bool(np.any(gap > 0))
+    if axes is None:
+        axes = _two_panels() if certified else [_one_panel()]
+    _draw_values(axes[0], passes, objective, bound)
+    if certified:
+        axes[1].semilogy(passes[gap > 0], gap[gap > 0], color=_COLORS[2], linewidth=1.8)
+        axes[1].set(ylabel="Gap")
+    axes[-1].set(xlabel="Passes over the data")
+    for panel in axes:
+        panel.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+def _draw_values(ax: Any, passes: _Array, objective: _Array, bound: _Array) -> None:
+    ax.plot(passes, objective, color=_COLORS[1], linewidth=1.8, label="objective")
+    known = np.isfinite(bound)
+    if known.any():
+        ax.plot(passes, bound, color=_COLORS[0], linewidth=1.8, linestyle="--", label="certified lower bound")
+        ax.fill_between(passes, bound, objective, where=known, color=_SHADE, linewidth=0, zorder=0)
+    ax.set(ylabel="Value", ylim=_focus(objective, bound))
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, borderaxespad=0.2)
+
+
+def plot_path(cv: Any, *, ax: Any = None) -> Any:
+    """Draw the cross-validated score along a path of C.
+
+    Parameters
+    ----------
+    cv : fitted PartialAUCSVCCV
+        Any object with ``Cs_``, ``scores_`` of shape (len(Cs_), folds) and ``C_``.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import matplotlib, numpy as np
+    >>> matplotlib.use("Agg")
+    >>> from types import SimpleNamespace
+    >>> from rocband.plot import plot_path
+    >>> scores = np.array([[0.4, 0.5], [0.6, 0.7], [0.5, 0.7]])
+    >>> ax = plot_path(SimpleNamespace(Cs_=[0.1, 1.0, 10.0], scores_=scores, C_=1.0))
+    >>> ax.get_xscale()
+    'log'
+    """
+    Cs, scores = np.asarray(cv.Cs_, dtype=np.float64), np.asarray(cv.scores_, dtype=np.float64)
+    if scores.ndim != 2 or len(scores) != len(Cs):
+        raise ValueError(f"scores_ must have one row for each of the {len(Cs)} values of C, got shape {scores.shape}.")
+    ax = _one_panel() if ax is None else ax
+    mean = scores.mean(axis=1)
+    ax.plot(Cs, scores, color=_QUIET, linewidth=0.7, alpha=0.7)
+    ax.plot([], [], color=_QUIET, linewidth=0.7, label="one fold")
+    ax.plot(Cs, mean, color=_COLORS[0], linewidth=2.2, marker="o", markersize=4, label="mean of the folds")
+    best = float(cv.C_)
+    ax.axvline(best, color=_COLORS[1], linewidth=1.2, linestyle="--", label=f"chosen: C = {best:.3g}")
+    ax.set(xscale="log", xlabel="C", ylabel="Partial AUC in validation")
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_generalization_bound(
+    *,
+    fpr_ranges: Sequence[_Range] = (FULL, (0.0, 0.1), (0.0, 0.01)),
+    vc_dimension: int = 11,
+    sizes: npt.ArrayLike | None = None,
+    prevalence: float = 0.5,
+    ax: Any = None,
+) -> Any:
+    """Draw how the generalisation bound shrinks with the size of the sample, for bands of several widths.
+
+    Parameters
+    ----------
+    fpr_ranges : sequence of (float, float)
+        The bands.
+    vc_dimension : int, default 11
+        d + 1 for linear scorers of d features.
+    sizes : array-like of int, optional
+        Numbers of samples, from 1,000 to 1e9 by default.
+    prevalence : float, default 0.5
+        The share of positives among them.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from rocband.plot import plot_generalization_bound
+    >>> plot_generalization_bound(fpr_ranges=[(0.0, 0.1)]).get_xscale()
+    'log'
+    """
+    if not isinstance(prevalence, Real) or not 0 < prevalence < 1:
+        raise ValueError(f"prevalence must lie strictly between 0 and 1, got {prevalence!r}.")
+    totals = np.geomspace(1e3, 1e9, 61) if sizes is None else np.asarray(sizes, dtype=np.float64)
+    ax = _one_panel() if ax is None else ax
+    for number, band in enumerate(fpr_ranges):
+        bounds = [
+            generalization_bound(
+                max(round(prevalence * size), 1),
+                max(round((1 - prevalence) * size), 1),
+                fpr_range=band,
+                vc_dimension=vc_dimension,
+            ).risk
+            for size in totals.tolist()
+        ]
+        color, style = _COLORS[number % len(_COLORS)], _STYLES[number % len(_STYLES)]
+        ax.loglog(totals, bounds, color=color, linestyle=style, linewidth=1.8, label=f"FPR {band[0]:g} to {band[1]:g}")
+    ax.axhspan(1.0, ax.get_ylim()[1], color=_SHADE, zorder=0)
+    ax.annotate("says nothing", (totals[-1], 1.0), (-4, 4), textcoords="offset points", ha="right", color="#595959")
+    ax.set(xlabel="Samples", ylabel="Bound on risk above training risk", xlim=(totals[0], totals[-1]))
+    ax.margins(y=0)
+    ax.legend(frameon=False, loc="lower left")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _scores(estimator: Any, X: Any, label: Any) -> _Array:
+    """Scores for the label, larger for what looks more like it."""
+    if label not in list(estimator.classes_):
+        raise ValueError(f"pos_label={label!r} is not among the estimator's classes {list(estimator.classes_)}.")
+    index = list(estimator.classes_).index(label)
+    if hasattr(estimator, "decision_function"):
+        scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        return scores if index == 1 else -scores
+    return np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, index]
+
+
+def _curve_band(
+    sample: Sample, fpr_range: _Range, confidence: float, method: str, random_state: Any
+) -> tuple[_Array, _Array, _Array]:
+    # Half of the points in the band: it may be narrow, and the inset shows nothing else.
+    rates = np.union1d(np.linspace(0, 1, _GRID_SIZE), np.linspace(*fpr_range, _GRID_SIZE))
+    low, high = pointwise_band(
+        sample, rates, confidence=confidence, method=method, n_draws=_BAND_DRAWS, random_state=random_state
+    )
+    return rates, low, high
+
+
+def _cut(fpr: _Array, tpr: _Array, low: float, high: float) -> tuple[_Array, _Array]:
+    """Keep the part of a rising polyline between two heights."""
+    ends = np.array([level for level in (low, high) if tpr[0] < level < tpr[-1]])
+    at = np.searchsorted(tpr, ends)
+    share = (ends - tpr[at - 1]) / (tpr[at] - tpr[at - 1])
+    fpr = np.insert(fpr, at, fpr[at - 1] + share * (fpr[at] - fpr[at - 1]))
+    tpr = np.insert(tpr, at, ends)
+    inside = (tpr >= low) & (tpr <= high)
+    return fpr[inside], tpr[inside]
+
+
+def _column(records: Sequence[Any], key: str) -> _Array:
+    values = [record[key] if isinstance(record, Mapping) else getattr(record, key) for record in records]
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _focus(objective: _Array, bound: _Array) -> _Range:
+    """Limits that show the end of a run well: early values may be far away."""
+    later = slice(len(objective) // 5, None)
+    values = np.concatenate((objective[later], bound[later]))
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    margin = 0.1 * ((high - low) or abs(high) or 1.0)
+    return low - margin, high + margin
+
+
+def _one_panel(size: _Range = (6.0, 4.0)) -> Any:
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def _two_panels() -> Any:
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+
+    return plt.subplots(2, 1, figsize=(6.0, 5.2), sharex=True, layout="constrained")[1]
