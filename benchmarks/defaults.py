@@ -17,13 +17,14 @@ SETS = (
     "a9a", "cod-rna", "covtype 5", "hiv", "ijcnn1", "letter G", "letter Q", "mammography", "protein", "spambase", "w8a",
 )  # fmt: skip
 BANDS = ((0.0, 0.05), (0.02, 0.05))
-ROWS, SPLITS = 20_000, 3
+ROWS, SPLITS = 8_000, 3
 CONFIGURATIONS = {
     f"{surrogate}, {anchor or 'no anchor'}, C={C:g}": {"surrogate": surrogate, "anchor": anchor, "C": C}
     for surrogate, anchors, Cs in (
-        ("ramp", (None, "logistic", "auc"), (1.0, 10.0, 100.0, 1000.0)),
-        ("tight", (None, "logistic"), (1.0, 100.0)),
-        ("hinge", ("logistic",), (1.0, 100.0)),
+        ("ramp", (None, "logistic"), (1.0, 10.0, 100.0, 1000.0)),
+        ("ramp", ("auc",), (10.0, 100.0)),
+        ("tight", (None, "logistic"), (10.0,)),
+        ("hinge", ("logistic",), (10.0,)),
     )
     for anchor in anchors
     for C in Cs

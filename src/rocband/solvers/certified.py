@@ -93,6 +93,8 @@ class Result:
         The planes and multipliers that prove the bound.
     planes : Planes
         All planes, for later solves with another C or origin.
+    smoothing : Smoothing
+        The smoothing it ended with.
     """
 
     w: FloatArray
@@ -103,6 +105,7 @@ class Result:
     history: list[Step]
     certificate: Certificate
     planes: Planes
+    smoothing: Smoothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,7 @@ def minimize(
     *,
     start: FloatArray | None = None,
     planes: Planes | None = None,
+    warm: Result | None = None,
 ) -> Result:
     """Minimise 1/2 |w - origin|^2 + C * risk(w) until objective - bound <= C * tol.
 
@@ -138,8 +142,16 @@ def minimize(
         Where to start; the origin by default.
     planes : Planes, optional
         Planes of the same risk from earlier solves, whatever their C and origin; new ones are added.
+    warm : Result, optional
+        Of the same risk with a similar C: its planes, its scores and its smoothing are taken over, so that it costs no
+        pass to start from its model.
     """
-    return _Solver(problem, risk, C, origin, settings, planes).run(origin if start is None else start)
+    solver = _Solver(problem, risk, C, origin, settings, planes)
+    if warm is not None:
+        solver.take_over(warm)
+        return solver.run(warm.w, warm.scores)
+    start = origin if start is None else start
+    return solver.run(start, problem.scores(start))
 
 
 class _Solver:
@@ -162,10 +174,19 @@ class _Solver:
         self.history: list[Step] = []
         self.certificate = Certificate.none(problem.n_features)
 
-    def run(self, w: FloatArray) -> Result:
+    def take_over(self, warm: Result) -> None:
+        """Start with the planes of an earlier result, and with its smoothing a little widened."""
+        self.planes = warm.planes
+        self.smoothing = Smoothing(
+            min(warm.smoothing.margin / _SHARPEN, _START.margin), min(warm.smoothing.rank / _SHARPEN, _START.rank)
+        )
+
+    def run(self, w: FloatArray, scores: Scores) -> Result:
         """Take steps until the gap is closed or the passes are spent."""
-        self.best = here = self._point(w, self.problem.scores(w))
-        self.origin_scores = here.scores if w is self.origin else self.problem.scores(self.origin)
+        self.best = here = self._point(w, scores)
+        self.origin_scores = scores if w is self.origin else self.problem.scores(self.origin)
+        if w is not self.origin:
+            here = self._rescaled(here)
         while True:
             # 1. A plane here; 2. the bound; 3. is it enough?
             gradient = self._add_plane(here)
@@ -250,15 +271,16 @@ class _Solver:
             self.blur = max(self.blur / 2.0, 1.0)
 
     def _rescaled(self, here: _Point) -> _Point:
-        """Evaluate anew after the smoothing changed, nearer to the origin where that pays: no data pass.
+        """Evaluate anew with the smoothing as it is, nearer to the origin or further out where that pays: no data pass.
 
-        Where the model collapses, the minimiser shrinks in proportion to the smoothing of the ranks.
+        Where the model collapses, the minimiser shrinks in proportion to the smoothing of the ranks; along a path it
+        grows with C.
         """
         here = self._point(here.w, here.scores)
-        inward, along = self.origin - here.w, self.origin_scores.along(here.scores, -1.0)
-        if self._slope(here, inward, along) >= 0:
-            return here
-        return self._search(here, inward, along, 1.0 - _SHARPEN)
+        outward, along = here.w - self.origin, here.scores.along(self.origin_scores, -1.0)
+        if self._slope(here, outward, along) < 0:
+            return self._search(here, outward, along, 0.5)
+        return self._search(here, -outward, Scores(-along.positives, -along.negatives), 1.0 - _SHARPEN)
 
     def _search(self, here: _Point, direction: FloatArray, along: Scores, step: float = 1.0) -> _Point:
         """Find a step that at least halves the slope of the smoothed objective along the direction."""
@@ -293,6 +315,7 @@ class _Solver:
             status=Status.CONVERGED if self._converged else Status.MAX_PASSES,
             history=self.history,
             planes=self.planes,
+            smoothing=self.smoothing,
             certificate=self.certificate,
         )
 

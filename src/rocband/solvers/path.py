@@ -12,7 +12,6 @@ from rocband.risks.smoothed import SmoothedRisk
 from rocband.solvers import certified
 from rocband.solvers.certified import Settings, Status, Step
 from rocband.solvers.dc import minimize_hinge, minimize_ramp
-from rocband.solvers.planes import Certificate, Planes
 from rocband.solvers.problem import Problem, Scores
 
 __all__ = ["Fit", "is_convex", "solve", "solve_path"]
@@ -25,16 +24,20 @@ _ROUGH = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A model for one C. Without a certificate, when the surrogate is not convex, the lower bound is nan."""
+    """A model for one C; ``certified`` holds its certificate where the surrogate is convex."""
 
     C: float
     w: FloatArray
     scores: Scores
     objective: float
-    lower_bound: float
     status: Status
     history: list[Step]
-    certificate: Certificate | None
+    certified: certified.Result | None
+
+    @property
+    def lower_bound(self) -> float:
+        """What no model's objective can be below; nan where nothing is proved."""
+        return np.nan if self.certified is None else self.certified.lower_bound
 
 
 def is_convex(surrogate: str, problem: Problem) -> bool:
@@ -49,19 +52,18 @@ def solve(
     origin: FloatArray,
     settings: Settings,
     start: FloatArray,
-    planes: Planes | None = None,
+    warm: certified.Result | None = None,
 ) -> Fit:
-    """Minimise 1/2 |w - origin|^2 + C * surrogate(w), from ``start``."""
+    """Minimise 1/2 |w - origin|^2 + C * surrogate(w), from ``start`` or, if convex, from an earlier result."""
     if is_convex(surrogate, problem):
         risk = SmoothedRisk(problem.band, tail=surrogate == "naive")
-        result = certified.minimize(problem, risk, C, origin, settings, start=start, planes=planes)
-        bound, certificate = result.lower_bound, result.certificate
-        return Fit(C, result.w, result.scores, result.objective, bound, result.status, result.history, certificate)
+        result = certified.minimize(problem, risk, C, origin, settings, start=start, warm=warm)
+        return Fit(C, result.w, result.scores, result.objective, result.status, result.history, result)
     if surrogate == "hinge":
         local = minimize_hinge(problem, C, origin, settings, start)
     else:
         local = minimize_ramp(problem, C, origin, settings, _from_wider_band(problem, C, origin, settings, start))
-    return Fit(C, local.w, local.scores, local.objective, np.nan, local.status, local.history, None)
+    return Fit(C, local.w, local.scores, local.objective, local.status, local.history, None)
 
 
 def _from_wider_band(
@@ -88,9 +90,9 @@ def solve_path(
     Planes of a convex risk lie below it whatever C is, so that all of them are kept along the path and each C has its
     own certificate at little cost.
     """
-    planes = Planes(problem.n_features)
     fits: list[Fit] = []
     for C in Cs:
-        fits.append(solve(problem, surrogate, C, origin, settings, start, planes))
+        warm = fits[-1].certified if fits else None
+        fits.append(solve(problem, surrogate, C, origin, settings, start, warm))
         start = fits[-1].w
     return fits
