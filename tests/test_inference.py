@@ -300,7 +300,7 @@ class TestOneInterval:
         interval = partial_auc_interval(y, scores, method="analytic")
         with pytest.raises(FrozenInstanceError):
             interval.low = 0.0
-        assert str(interval).startswith(f"{interval.estimate:.4f} (0.95 interval ")
+        assert str(interval).startswith(f"{interval.estimate:.4f} (95% interval ")
         assert interval.method == "analytic"
 
     def test_seeds_decide(self):

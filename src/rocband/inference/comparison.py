@@ -52,7 +52,7 @@ class Comparison:
     def __str__(self) -> str:
         first, second = self.names
         return (
-            f"{first} - {second}: {self.difference:+.4f} ({self.confidence:.4g} interval {self.low:+.4f} to "
+            f"{first} - {second}: {self.difference:+.4f} ({100 * self.confidence:g}% interval {self.low:+.4f} to "
             f"{self.high:+.4f}, p = {self.pvalue:.2g}, {self.method})"
         )
 

@@ -45,7 +45,8 @@ class Interval:
     method: str
 
     def __str__(self) -> str:
-        return f"{self.estimate:.4f} ({self.confidence:.4g} interval {self.low:.4f} to {self.high:.4f}, {self.method})"
+        ends = f"{100 * self.confidence:g}% interval {self.low:.4f} to {self.high:.4f}"
+        return f"{self.estimate:.4f} ({ends}, {self.method})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def partial_auc_interval(
     >>> from rocband.inference import partial_auc_interval
     >>> X, y = make_band_problem(1000, random_state=0)
     >>> print(partial_auc_interval(y, X[:, 1], fpr_range=(0.0, 0.05), random_state=0))  # doctest: +ELLIPSIS
-    0.3866 (0.95 interval 0.3... to 0.4..., spacings)
+    0.3866 (95% interval 0.3... to 0.4..., spacings)
     """
     figure = rectangle(fpr_range, tpr_range)
     sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
@@ -177,7 +178,7 @@ def tpr_at_fpr_interval(
     >>> from rocband.inference import tpr_at_fpr_interval
     >>> X, y = make_band_problem(1000, random_state=0)
     >>> print(tpr_at_fpr_interval(y, X[:, 1], fpr=0.05, random_state=0))  # doctest: +ELLIPSIS
-    0.4... (0.95 interval 0.3... to 0.5..., spacings)
+    0.4... (95% interval 0.3... to 0.5..., spacings)
     """
     figure = Height(_check_rate(fpr))
     sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
