@@ -284,6 +284,18 @@ class TestInterval:
             y, scores, **options
         )
 
+    @pytest.mark.parametrize("mixed", [False, True])
+    def test_groups_that_vary_together_widen_the_interval(self, method, mixed):
+        rng = np.random.default_rng(0)
+        y = np.tile([1, 0], 200) if mixed else np.repeat([1, 0], 200)
+        groups = np.arange(400) // 10
+        # In mixed groups only the positives share what varies, else it would cancel.
+        shared = rng.normal(size=40)[groups] * (y if mixed else 1)
+        scores = shared + 0.3 * rng.normal(size=400) + y
+        options = {"fpr_range": (0.0, 0.3), "method": method, "n_draws": 500, "random_state": 0}
+        alone, grouped = (partial_auc_interval(y, scores, groups=g, **options) for g in (None, groups))
+        assert grouped.high - grouped.low > 1.3 * (alone.high - alone.low)
+
     def test_repeated_members_as_groups_give_the_interval_of_the_members(self, method):
         y, scores = noisy_sample(16)
         options = {"fpr_range": (0.0, 0.2), "method": method, "n_draws": 10_000, "random_state": 0}
@@ -295,6 +307,20 @@ class TestInterval:
 
 
 class TestOneInterval:
+    @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.float32, bool])
+    def test_any_kind_of_numbers(self, dtype):
+        y, scores = noisy_sample(17)
+        kept = (scores > np.median(scores)) if dtype is bool else np.round(100 + 10 * scores).astype(dtype)
+        interval, same = (partial_auc_interval(y, s, n_draws=200, random_state=0) for s in (kept, kept.astype(float)))
+        assert interval == same
+
+    def test_whole_numbers_beyond_floats_are_told_apart(self):
+        y = np.repeat([1, 0], 20)
+        scores = 2**60 + np.arange(40)[::-1]
+        assert partial_auc_interval(y, scores, random_state=0) == partial_auc_interval(
+            y, scores - 2**60, random_state=0
+        )
+
     def test_is_frozen_and_readable(self):
         y, scores = noisy_sample(17)
         interval = partial_auc_interval(y, scores, method="analytic")

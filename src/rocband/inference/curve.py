@@ -69,7 +69,8 @@ class Steps:
 
     def own_counts(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Return how many positives and negatives of the sample itself each step holds, as one row each."""
-        return tuple(np.bincount(part, minlength=self.count)[np.newaxis] for part in (self.positive, self.negative))  # type: ignore[return-value]
+        positives, negatives = (np.bincount(part, minlength=self.count) for part in (self.positive, self.negative))
+        return positives[np.newaxis], negatives[np.newaxis]
 
 
 def _starts(has_positives: npt.NDArray[np.bool_], has_negatives: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -30,6 +30,8 @@ from rocband.inference.sample import Clusters, Sample
 
 __all__ = ["DRAWING_METHODS", "draw_figures"]
 
+_Counts = npt.NDArray[np.intp]
+
 DRAWING_METHODS = ("spacings", "bootstrap")
 _BLOCK_ENTRIES = 1 << 18
 
@@ -104,7 +106,7 @@ class _Bootstrap:
         return np.column_stack(columns)
 
 
-def _tally(step: IndexArray, n_steps: int) -> npt.NDArray[np.intp]:
+def _tally(step: IndexArray, n_steps: int) -> _Counts:
     """Count, for each row, how often each step was drawn."""
     step += np.arange(len(step))[:, np.newaxis] * n_steps
     return np.bincount(step.ravel(), minlength=len(step) * n_steps).reshape(len(step), n_steps)
@@ -135,19 +137,18 @@ class _ClusterBootstrap:
         ]
         return np.column_stack(columns)
 
-    def _times(self, count: int, first: np.random.Generator, second: np.random.Generator) -> tuple[Any, Any]:
+    def _times(self, count: int, first: np.random.Generator, second: np.random.Generator) -> tuple[_Counts, _Counts]:
         """Return how often each group of the positives, and of the negatives, was drawn, one column a draw."""
-        sizes, members = self.clusters.sizes, self.clusters.members
+        (m, n), members = self.clusters.sizes, self.clusters.members
         if not self.clusters.mixed:
-            drawn = [g.integers(size, size=(count, size)) for g, size in zip((first, second), sizes, strict=True)]
-            return tuple(_tally(side, size).T for side, size in zip(drawn, sizes, strict=True))  # type: ignore[return-value]
-        holding = [np.bincount(side, minlength=sizes[0]) > 0 for side in members]
+            return _tally(first.integers(m, size=(count, m)), m).T, _tally(second.integers(n, size=(count, n)), n).T
+        holding = [np.bincount(side, minlength=m) > 0 for side in members]
         rows = [_with_both_classes(first, holding) for _ in range(count)]
         times = np.stack(rows, axis=1)
         return times, times
 
 
-def _with_both_classes(generator: np.random.Generator, holding: list[npt.NDArray[np.bool_]]) -> npt.NDArray[np.intp]:
+def _with_both_classes(generator: np.random.Generator, holding: list[npt.NDArray[np.bool_]]) -> _Counts:
     size = len(holding[0])
     while True:
         times = np.bincount(generator.integers(size, size=size), minlength=size)
@@ -187,11 +188,11 @@ def _merged(positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> tuple[n
 
     Scores that tie across the classes take turns evenly, which follows the diagonal.
     """
-    scores = np.concatenate((positives, negatives))
-    is_positive = np.arange(len(scores)) < len(positives)
+    _, level = np.unique(np.concatenate((positives, negatives)), return_inverse=True)
+    is_positive = np.arange(len(level)) < len(positives)
     member = np.concatenate((np.arange(len(positives)), np.arange(len(negatives))))
     turn = np.concatenate((_turn(positives), _turn(negatives)))
-    order = np.lexsort((turn, -scores.astype(np.float64)))
+    order = np.lexsort((turn, -level))
     return is_positive[order], member[order]
 
 
