@@ -143,7 +143,18 @@ def shares(scores: FloatArray, k: int, width: float) -> FloatArray:
     if k >= len(scores):
         return np.ones(len(scores))
     share: FloatArray = np.clip((scores - share_threshold(scores, k, width)) / width, 0.0, 1.0)
-    return share * min(1.0, k / float(share.sum()))
+    return _at_most(share, k)
+
+
+def _at_most(share: FloatArray, k: int) -> FloatArray:
+    """Shrink shares so that rounding cannot make their sum exceed ``k``; a whole share stays whole where it can."""
+    total, partial = float(share.sum()), share < 1.0
+    whole = len(share) - np.count_nonzero(partial)
+    if total <= k:
+        return share
+    if whole > k:
+        return share * (k / total)
+    return np.where(partial, share * ((k - whole) / (total - whole)), 1.0)
 
 
 def share_threshold(scores: FloatArray, k: float, width: float) -> float:
