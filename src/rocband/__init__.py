@@ -2,7 +2,8 @@
 
 from rocband._base import CollapsedSolutionWarning
 from rocband.linear import PartialAUCSVC
+from rocband.linear_cv import PartialAUCSVCCV
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["CollapsedSolutionWarning", "PartialAUCSVC", "__version__"]
+__all__ = ["CollapsedSolutionWarning", "PartialAUCSVC", "PartialAUCSVCCV", "__version__"]

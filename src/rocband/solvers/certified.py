@@ -169,7 +169,6 @@ class _Solver:
         self.problem, self.risk, self.C, self.origin, self.settings = problem, risk, C, origin, settings
         self.planes = Planes(problem.n_features) if planes is None else planes
         self.smoothing = _START
-        self.blur = 1.0
         self.began, self.first_pass = time.perf_counter(), problem.passes
         self.history: list[Step] = []
         self.certificate = Certificate.none(problem.n_features)
@@ -201,9 +200,8 @@ class _Solver:
                 here = self._point(self.best.w, self.best.scores)
                 direction = self.minimizer - here.w
             else:
-                direction = self._newton_direction(here, gradient)
-            before, here = here, self._search(here, direction, self.problem.scores(direction))
-            self._adapt_blur(float((here.w - before.w) @ direction) / max(float(direction @ direction), 1e-300))
+                direction = newton_direction(self.problem, here.plane, self.C, gradient, self.settings.random)
+            here = self._search(here, direction, self.problem.scores(direction))
         return self._result()
 
     def _point(self, w: FloatArray, scores: Scores) -> _Point:
@@ -254,21 +252,6 @@ class _Solver:
         if len(self.history) <= _PATIENCE or len(self.history) % 2:
             return False
         return self._gap > 0.9 * self.history[-1 - _PATIENCE].gap
-
-    def _newton_direction(self, here: _Point, gradient: FloatArray) -> FloatArray:
-        """Newton direction, with the curvature averaged over as long a way as the last steps could go."""
-        plane = here.plane
-        if self.blur > 1.0:
-            wider = Smoothing(min(self.smoothing.margin * self.blur, 2.0), min(self.smoothing.rank * self.blur, 1.0))
-            plane = self.risk.linearize(here.scores.positives, here.scores.negatives, wider)
-        return newton_direction(self.problem, plane, self.C, gradient, self.settings.random)
-
-    def _adapt_blur(self, step: float) -> None:
-        """Widen the smoothing of the curvature after a short step, narrow it after a full one."""
-        if step < 0.25:
-            self.blur = min(self.blur * 2.0, 64.0)
-        elif step >= 0.9:
-            self.blur = max(self.blur / 2.0, 1.0)
 
     def _rescaled(self, here: _Point) -> _Point:
         """Evaluate anew with the smoothing as it is, nearer to the origin or further out where that pays: no data pass.

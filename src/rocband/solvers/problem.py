@@ -6,6 +6,7 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from rocband.risks.band import Band, FloatArray, IndexArray
 from rocband.risks.smoothed import Pairs
@@ -45,12 +46,21 @@ class Problem:
         Which rows are positives.
     fpr_range : (float, float)
         The band of false-positive rates.
+    members : array of row numbers, optional
+        The rows that count, for instance the training part of a fold; all by default.
     """
 
-    def __init__(self, rows: Rows, positive: np.ndarray[tuple[int], np.dtype[np.bool_]], fpr_range: object) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        positive: npt.NDArray[np.bool_],
+        fpr_range: object,
+        members: IndexArray | None = None,
+    ) -> None:
         self.rows = rows
-        self.positives: IndexArray = np.flatnonzero(positive)
-        self.negatives: IndexArray = np.flatnonzero(~positive)
+        members = np.arange(len(positive)) if members is None else members
+        self.positives: IndexArray = members[positive[members]]
+        self.negatives: IndexArray = members[~positive[members]]
         self.band = Band.from_range(fpr_range, len(self.negatives))
         self._counter = [0]  # shared by all bands of the same data
 

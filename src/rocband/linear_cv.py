@@ -1,0 +1,196 @@
+"""The linear model with C chosen by cross-validation along a path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.model_selection import check_cv
+from sklearn.utils.parallel import Parallel, delayed
+
+from rocband._base import check_number
+from rocband.linear import LinearBandClassifier
+from rocband.metrics import partial_auc_score
+from rocband.risks.band import FloatArray, IndexArray
+from rocband.rows import Rows
+from rocband.solvers.certified import Settings
+from rocband.solvers.path import solve_path
+from rocband.solvers.problem import Problem
+
+__all__ = ["PartialAUCSVCCV"]
+
+
+class PartialAUCSVCCV(LinearBandClassifier):
+    r"""Linear classifier for a band of false-positive rates with C chosen by cross-validation.
+
+    In each fold the whole grid of C is solved along one path, from the smallest, with everything found so far taken
+    over from C to C; the C with the best mean partial AUC on the held-out parts is then fitted to all rows, along the
+    same path.
+
+    Parameters
+    ----------
+    fpr_range : (float, float), default (0.0, 0.05)
+        The band of false-positive rates, with 0 <= low < high <= 1.
+    Cs : int or list of float, default 10
+        The grid; a number stands for that many values from 0.1 to 10,000, evenly spaced in their logarithm.
+    cv : int, cross-validation generator or iterable, default 5
+        The folds; a number stands for stratified ones.
+    n_jobs : int, optional
+        Folds solved at the same time.
+    one_standard_error : bool, default False
+        Choose the smallest C whose mean is within one standard error of the best one.
+    surrogate, anchor, tol, max_iter, target_fpr, random_state
+        As in `PartialAUCSVC`. The anchor of a fold is fitted to its training part only.
+    verbose : int, default 0
+        1 prints a line for each fold and the choice, 2 the steps of the last fit too.
+
+    Attributes
+    ----------
+    C_ : float
+        The chosen value.
+    Cs_ : array of shape (n_Cs,)
+        The grid, ascending.
+    scores_ : array of shape (n_Cs, n_folds)
+        Partial AUC in the band on the held-out part of each fold.
+    coef_, intercept_, threshold_, classes_, objective_, lower_bound_, dual_gap_, converged_, history_, n_features_in_
+        As in `PartialAUCSVC`, for the fit to all rows with ``C_``.
+    n_iter_ : int
+        Passes over the data of that fit and of the path that led to it.
+
+    See Also
+    --------
+    PartialAUCSVC : The model for one C.
+
+    Notes
+    -----
+    X is not copied into folds: a fold is a set of row numbers, and held-out rows are scored in the same pass.
+
+    Examples
+    --------
+    >>> from rocband import PartialAUCSVCCV
+    >>> from rocband.datasets import make_band_problem
+    >>> X, y = make_band_problem(2000, random_state=0)
+    >>> model = PartialAUCSVCCV((0.0, 0.05), Cs=[0.1, 1.0, 10.0, 100.0], cv=3).fit(X, y)
+    >>> model.scores_.shape
+    (4, 3)
+    >>> bool(model.C_ in model.Cs_)
+    True
+    """
+
+    def __init__(
+        self,
+        fpr_range: tuple[float, float] = (0.0, 0.05),
+        *,
+        Cs: Any = 10,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        one_standard_error: bool = False,
+        surrogate: str = "ramp",
+        anchor: Any = "logistic",
+        tol: float = 1e-4,
+        max_iter: int = 500,
+        target_fpr: float | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.fpr_range = fpr_range
+        self.Cs = Cs
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.one_standard_error = one_standard_error
+        self.surrogate = surrogate
+        self.anchor = anchor
+        self.tol = tol
+        self.max_iter = max_iter
+        self.target_fpr = target_fpr
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> PartialAUCSVCCV:
+        """Choose C and fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the greater is the positive one.
+        groups : array-like of shape (n_samples,), optional
+            Groups for a splitter that keeps them together.
+
+        Returns
+        -------
+        PartialAUCSVCCV
+        """
+        self._check_parameters()
+        Cs = _grid(self.Cs)
+        rows, positive = self._validated(X, y)
+        folds = list(check_cv(self.cv, positive, classifier=True).split(np.zeros((len(positive), 1)), positive, groups))
+        problems = [self._fold_problem(k, train, rows, positive) for k, (train, _) in enumerate(folds)]
+        columns = Parallel(n_jobs=self.n_jobs)(
+            delayed(self._fold_scores)(k, problem, test, positive, Cs)
+            for k, (problem, (_, test)) in enumerate(zip(problems, folds, strict=True))
+        )
+        self.Cs_, self.scores_ = Cs, np.column_stack(columns)
+        self.C_ = float(Cs[choose(self.scores_, self.one_standard_error)])
+        if self.verbose:
+            print(f"[rocband] chosen: C = {self.C_:g}, mean pAUC {self.scores_.mean(axis=1).max():.4f}", flush=True)
+        self._refit(Problem(rows, positive, self.fpr_range))
+        return self
+
+    def _fold_problem(self, fold: int, train: IndexArray, rows: Rows, positive: npt.NDArray[np.bool_]) -> Problem:
+        if len(np.unique(positive[train])) < 2:
+            raise ValueError(
+                f"The training part of fold {fold} holds only one class; use fewer folds or a stratified splitter."
+            )
+        return Problem(rows, positive, self.fpr_range, np.asarray(train))
+
+    def _fold_scores(
+        self, fold: int, problem: Problem, test: IndexArray, positive: npt.NDArray[np.bool_], Cs: FloatArray
+    ) -> FloatArray:
+        """Partial AUC on the held-out part of one fold, for every C."""
+        if len(np.unique(positive[test])) < 2:
+            raise ValueError(
+                f"The held-out part of fold {fold} holds only one class; use fewer folds or a stratified splitter."
+            )
+        settings = Settings(self.tol, self.max_iter, self._settings().random)
+        origin, start = self._origin_and_start(problem, settings)
+        fits = solve_path(problem, self.surrogate, Cs.tolist(), origin, settings, start)
+        held_out = [problem.rows.scores(fit.w)[test] for fit in fits]
+        scores = np.array([partial_auc_score(positive[test], s, fpr_range=self.fpr_range) for s in held_out])
+        if self.verbose:
+            best = int(scores.argmax())
+            print(f"[rocband] fold {fold}: pAUC {scores[best]:.4f} at C = {Cs[best]:g}", flush=True)
+        return scores
+
+    def _refit(self, problem: Problem) -> None:
+        settings = self._settings()
+        if self.verbose < 2:
+            settings = Settings(settings.tol, settings.max_passes, settings.random)
+        origin, start = self._origin_and_start(problem, settings)
+        path = [C for C in self.Cs_.tolist() if C <= self.C_]
+        self._store(solve_path(problem, self.surrogate, path, origin, settings, start)[-1], problem, origin)
+        self._warn(self.C_)
+
+
+def _grid(Cs: Any) -> FloatArray:
+    """Turn the parameter ``Cs`` into an ascending grid."""
+    if np.ndim(Cs) == 0:
+        check_number("Cs", Cs, 0, integer=True)
+        return np.logspace(-1, 4, Cs)
+    if len(Cs) == 0:
+        raise ValueError("Cs holds no value; give a number of values or a list of positive numbers.")
+    for C in Cs:
+        check_number("Every value of Cs", C, 0.0)
+    return np.unique(np.asarray(Cs, dtype=np.float64))
+
+
+def choose(scores: FloatArray, one_standard_error: bool) -> int:
+    """Choose a row of scores: the best mean, or the first within one standard error of it."""
+    means = scores.mean(axis=1)
+    best = int(means.argmax())
+    if not one_standard_error or scores.shape[1] < 2:
+        return best
+    allowed = means[best] - scores[best].std(ddof=1) / np.sqrt(scores.shape[1])
+    return int(np.flatnonzero(means >= allowed)[0])

@@ -1,0 +1,129 @@
+"""PartialAUCSVCCV: the path, the choice of C and its errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rocband import PartialAUCSVC, PartialAUCSVCCV
+from rocband.datasets import make_band_problem
+from rocband.linear_cv import choose
+from rocband.metrics import partial_auc_score, partial_auc_scorer
+from rocband.rows import as_rows
+from rocband.solvers.certified import Settings
+from rocband.solvers.path import solve, solve_path
+from rocband.solvers.problem import Problem
+
+BAND = (0.0, 0.1)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_band_problem(1500, random_state=0)
+
+
+@parametrize_with_checks([PartialAUCSVCCV(Cs=[1.0, 10.0], cv=2)])
+def test_scikit_learn_checks(estimator, check, monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    check(estimator)
+
+
+@pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge"])
+def test_path_matches_independent_fits_with_a_certificate_each(data, surrogate):
+    X, y = data
+    problem, origin = Problem(as_rows(X), y.astype(bool), (0.0, 0.3)), np.zeros(X.shape[1])
+    fits = solve_path(problem, surrogate, [1e-3, 1e-1, 10.0, 1e3], origin, Settings(), origin)
+    for fit in fits:
+        alone = solve(problem, surrogate, fit.C, origin, Settings(), origin)
+        assert abs(fit.objective - alone.objective) <= 1e-4 * fit.C
+        assert fit.lower_bound <= alone.objective
+        assert fit.objective - fit.lower_bound <= 1e-4 * fit.C
+
+
+def test_path_takes_fewer_passes_than_its_parts(data):
+    X, y = data
+    problem, origin = Problem(as_rows(X), y.astype(bool), BAND), np.zeros(X.shape[1])
+    Cs = np.logspace(-1, 4, 8).tolist()
+    solve_path(problem, "tight", Cs, origin, Settings(), origin)
+    together = problem.passes
+    for C in Cs:
+        solve(problem, "tight", C, origin, Settings(), origin)
+    assert together < problem.passes - together
+
+
+def test_scores_are_those_of_fits_to_the_training_parts(data):
+    X, y = data
+    folds = list(StratifiedKFold(3).split(X, y))
+    model = PartialAUCSVCCV(BAND, Cs=[0.5], cv=folds, surrogate="tight", anchor=None, tol=1e-6).fit(X, y)
+    for k, (train, test) in enumerate(folds):
+        alone = PartialAUCSVC(BAND, C=0.5, surrogate="tight", anchor=None, tol=1e-6).fit(X[train], y[train])
+        expected = partial_auc_score(y[test], alone.decision_function(X[test]), fpr_range=BAND)
+        assert model.scores_[0, k] == pytest.approx(expected, abs=2e-3)
+
+
+def test_agrees_with_grid_search(data):
+    X, y = data
+    Cs = [0.1, 1.0, 10.0, 100.0]
+    model = PartialAUCSVCCV(BAND, Cs=Cs, cv=4).fit(X, y)
+    search = GridSearchCV(PartialAUCSVC(BAND), {"C": Cs}, scoring=partial_auc_scorer(BAND), cv=4).fit(X, y)
+    np.testing.assert_allclose(model.scores_.mean(axis=1), search.cv_results_["mean_test_score"], atol=0.01)
+    chosen = Cs.index(model.C_)
+    assert search.cv_results_["mean_test_score"][chosen] >= search.best_score_ - 0.01
+
+
+def test_attributes_and_jobs(data):
+    X, y = data
+    model = PartialAUCSVCCV(BAND, Cs=3, cv=3, surrogate="tight").fit(X, y)
+    assert model.scores_.shape == (3, 3)
+    assert model.Cs_[model.scores_.mean(axis=1).argmax()] == model.C_
+    np.testing.assert_allclose(model.Cs_, [0.1, 10**1.5, 1e4])
+    parallel = clone(model).set_params(n_jobs=2).fit(X, y)
+    np.testing.assert_allclose(parallel.scores_, model.scores_, atol=5e-3)
+    assert parallel.objective_ == pytest.approx(model.objective_, rel=1e-4)
+
+
+def test_one_standard_error_takes_the_smallest_c_near_the_best():
+    scores = np.array([[0.1, 0.2, 0.3], [0.5, 0.6, 0.7], [0.52, 0.62, 0.72]])
+    assert choose(scores, one_standard_error=False) == 2
+    assert choose(scores, one_standard_error=True) == 1
+
+
+def test_groups_reach_the_splitter(data):
+    X, y = data
+    groups = np.arange(len(y)) % 7
+    model = PartialAUCSVCCV(BAND, Cs=[1.0], cv=GroupKFold(3)).fit(X, y, groups=groups)
+    assert model.scores_.shape == (1, 3)
+    with pytest.raises(ValueError, match="groups"):
+        PartialAUCSVCCV(BAND, Cs=[1.0], cv=GroupKFold(3)).fit(X, y)
+
+
+def test_verbose_prints_folds_and_choice(data, capsys):
+    X, y = data
+    PartialAUCSVCCV(BAND, Cs=[1.0, 10.0], cv=2, verbose=1).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["[rocband] fold 0", "[rocband] fold 1", "[rocband] chosen"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"Cs": [1.0, -1.0]}, "Every value of Cs must be a finite number above 0, got -1.0"),
+        ({"Cs": 0}, "Cs must be a whole number above 0, got 0"),
+        ({"Cs": []}, "Cs holds no value"),
+        ({"surrogate": "smooth"}, "surrogate must be one of"),
+        ({"fpr_range": (0.5, 0.1)}, "0 <= low < high <= 1"),
+    ],
+)
+def test_bad_parameters(data, parameters, message):
+    X, y = data
+    with pytest.raises(ValueError, match=message):
+        PartialAUCSVCCV(**parameters).fit(X, y)
+
+
+def test_a_class_missing_in_a_fold():
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.repeat([0, 1], 20)
+    with pytest.raises(ValueError, match=r"part of fold 0 holds only one class; use fewer folds"):
+        PartialAUCSVCCV(Cs=[1.0], cv=KFold(2)).fit(X, y)
