@@ -1,4 +1,4 @@
-"""What a solver needs of the data: scores of all rows, and weighted sums of some."""
+"""What a solver needs of the data: scores of all rows, weighted sums of some, and a few of them as they are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy import sparse
 
 from rocband.risks.band import FloatArray, IndexArray
 
-__all__ = ["Matrix", "Rows", "as_rows"]
+__all__ = ["Matrix", "Rows", "double"]
 
 Matrix = FloatArray | sparse.csr_array
 
@@ -34,29 +34,6 @@ class Rows(Protocol):
 
     def take(self, index: IndexArray) -> Matrix:
         """Return some rows in double precision; dense or sparse as the data are."""
-
-
-def as_rows(X: Any) -> Rows:
-    """Wrap an array, a CSR matrix or a memory map as `Rows`, without a copy.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = as_rows(np.eye(3))
-    >>> rows.scores(np.array([1.0, 2.0, 3.0]))
-    array([1., 2., 3.])
-    """
-    from rocband.rows.chunked import ChunkedRows
-    from rocband.rows.dense import DenseRows
-    from rocband.rows.sparse import SparseRows
-
-    if sparse.issparse(X):
-        return SparseRows(X)
-    if isinstance(X, np.memmap):
-        return ChunkedRows(X)
-    if isinstance(X, np.ndarray):
-        return DenseRows(X)
-    return ChunkedRows(X)
 
 
 def double(block: npt.NDArray[Any]) -> FloatArray:
