@@ -1,24 +1,49 @@
-"""The demo runs, prints a table, and its figures are in order."""
+"""The demo runs, prints a table of all models, writes the picture, and its table lines up."""
 
 from __future__ import annotations
 
-from rocband.demo import figures, main, table
+import re
+
+import pytest
+
+from rocband import demo
 
 
-def test_output(capsys):
-    main()
-    shown = capsys.readouterr().out
-    assert "logistic regression" in shown
-    assert "partial AUC, FPR 2% to 5%" in shown
-    assert "TPR at FPR 5%" in shown
+def test_output_and_picture(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    demo.main()
+    shown = capsys.readouterr()
+    figures = {
+        contender.name: float(re.search(rf"^{re.escape(contender.name)} .*?(0\.\d+)", shown.out, re.M)[1])
+        for contender in demo.contenders()
+    }
+    assert len(figures) == 5
+    assert figures["rocband default"] > figures["SVM_AUC"]
+    assert "[5/5] rocband default" in shown.err
+    assert (tmp_path / "rocband-demo.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_figures_of_a_perfect_model():
     y = [0] * 50 + [1] * 50
-    assert set(figures(y, y).values()) == {1.0}
+    cells = demo.row(demo.contenders()[0], y, y)
+    assert cells[2:6] == ["1.0000"] * 4
+    assert cells[6] == ""
 
 
 def test_columns_line_up():
-    rows = table({"a": {"AUC": 0.5}, "a longer name": {"AUC": 1.0}}).splitlines()
-    assert len({len(row) for row in rows}) == 1
-    assert rows[-1].split() == ["AUC", "0.5000", "1.0000"]
+    rows = [["a", "b", "0.5", "0.5", "0.5", "0.5", "0.1234"], ["a longer name", "b", "1", "1", "1", "1", "0.4321"]]
+    lines = demo.table(rows).splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert lines[-1].split()[-1] == "0.4321"
+
+
+def test_no_matplotlib(monkeypatch, tmp_path):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    assert "rocband[plot]" in demo.draw([0, 1], {"a": [0.0, 1.0]}, tmp_path / "x.png")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["SVM_AUC", "SVM_pAUC", "SVM_pAUC^dc"])
+def test_published_figures_are_shown(name):
+    contender = next(c for c in demo.contenders() if c.name == name)
+    assert 0.4 < contender.published < 0.6
