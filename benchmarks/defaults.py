@@ -1,4 +1,4 @@
-"""Which surrogate, anchor and C make the best defaults: untuned test pAUC on eleven real sets and two bands."""
+"""Which surrogate, anchor and C make the best defaults: untuned test pAUC on ten real sets and two bands."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from benchmarks.sets import load
 from rocband import PartialAUCSVC
 from rocband.metrics import partial_auc_score
 
-SETS = (
-    "a9a", "cod-rna", "covtype 5", "hiv", "ijcnn1", "letter G", "letter Q", "mammography", "protein", "spambase", "w8a",
-)  # fmt: skip
+SETS = ("cod-rna", "covtype 5", "ijcnn1", "letter G", "letter Q", "mammography", "protein", "spambase", "w8a", "a9a")
 BANDS = ((0.0, 0.05), (0.02, 0.05))
 ROWS, SPLITS = 8_000, 3
 CONFIGURATIONS = {

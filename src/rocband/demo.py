@@ -124,7 +124,9 @@ def draw(y: npt.ArrayLike, scores: dict[str, npt.NDArray[np.float64]], path: Pat
         PartialROCDisplay.from_predictions(y, values, fpr_range=BAND, name=name, ax=ax, random_state=0)
     title = f"Letter {LETTER}: ROC curves around the band"
     ax.set(xlim=(0.0, 2.4 * BAND[1]), ylim=(0.0, 0.85), aspect="auto", title=title)
-    ax.get_legend().set_loc("lower right")
+    legend = ax.get_legend()
+    if legend is not None:
+        legend.set_loc("lower right")
     figure.savefig(path, dpi=130)
     return f"Picture: {path}"
 

@@ -222,14 +222,13 @@ class Run:
         """Sum the pair weights over the positives, for each negative."""
         k = len(self.share)
 
-        def running(start: IndexArray, weight: FloatArray) -> FloatArray:
-            return np.cumsum(np.bincount(start, weight, minlength=k + 1)[:k])
+        def starting(at: IndexArray, weight: FloatArray) -> FloatArray:
+            return np.bincount(at, weight, minlength=k + 1)[:k].astype(np.float64, copy=False)
 
-        moment = row_weight * ranking.positives
-        whole = running(self.full, row_weight)
-        partly = (self.margin + ranking.negatives) * (running(self.first, row_weight) - whole)
-        partly -= running(self.first, moment) - running(self.full, moment)
-        return self.share * (whole + partly / self.width)
+        moment, whole = row_weight * ranking.positives, starting(self.full, row_weight)
+        partly = (self.margin + ranking.negatives) * np.cumsum(starting(self.first, row_weight) - whole)
+        partly -= np.cumsum(starting(self.first, moment) - starting(self.full, moment))
+        return self.share * (np.cumsum(whole) + partly / self.width)
 
     def sample(self, row_weight: FloatArray, limit: int, random: np.random.Generator) -> _Sample:
         """Draw from the pairs whose weight lies between 0 and 1: all of them when there are no more than ``limit``."""

@@ -192,8 +192,11 @@ class _Solver:
             if self._record():
                 break
             # 4. Sharpen the smoothing where it dominates the gap of this point.
-            if self._sharpen(here.plane, gradient):
-                here = self._rescaled(here)
+            before = self.smoothing
+            self._sharpen(here.plane, gradient)
+            if self.smoothing != before:
+                ranks_moved = self.smoothing.rank != before.rank
+                here = self._rescaled(here) if ranks_moved else self._point(here.w, here.scores)
                 gradient = self._add_plane(here)
             # 5. A direction, one pass for its scores, and a search along it that needs none.
             if self._stalled():
@@ -236,19 +239,16 @@ class _Solver:
     def _converged(self) -> bool:
         return self._gap <= self.C * self.settings.tol
 
-    def _sharpen(self, plane: SmoothedLinearization, gradient: FloatArray) -> bool:
+    def _sharpen(self, plane: SmoothedLinearization, gradient: FloatArray) -> None:
         """Sharpen what costs more than its share of the tolerance and more than a fifth of the gradient does."""
         limit = max(0.3 * self.settings.tol, 0.1 * float(gradient @ gradient) / self.C)
-        sharper = Smoothing(
+        self.smoothing = Smoothing(
             self.smoothing.margin * (_SHARPEN if plane.margin_error > limit else 1.0),
             self.smoothing.rank * (_SHARPEN if plane.rank_error > limit else 1.0),
         )
-        changed = sharper != self.smoothing
-        self.smoothing = sharper
-        return changed
 
     def _stalled(self) -> bool:
-        """Whether the last steps closed less than a fifth of the gap; then every other step follows the planes."""
+        """Whether the last steps closed less than a tenth of the gap; then every other step follows the planes."""
         if len(self.history) <= _PATIENCE or len(self.history) % 2:
             return False
         return self._gap > 0.9 * self.history[-1 - _PATIENCE].gap
