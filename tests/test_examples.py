@@ -1,0 +1,63 @@
+"""The scripts in examples/ run and say what they promise."""
+
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "operating_point.py"
+
+
+@pytest.fixture
+def example():
+    return runpy.run_path(str(EXAMPLE))
+
+
+def write_table(folder, *, sparse=False):
+    """Write a small table with groups under the name of one that the example knows."""
+    random = np.random.default_rng(0)
+    y = (random.random(1600) < 0.15).astype(np.int64)
+    X = random.normal(size=(len(y), 4)) + y[:, None]
+    parts = {"y": y, "groups": np.repeat(np.arange(80), 20)}
+    if sparse:
+        indptr = np.arange(len(y) + 1) * X.shape[1]
+        indices = np.tile(np.arange(X.shape[1]), len(y))
+        parts |= {"data": X.ravel(), "indices": indices, "indptr": indptr, "shape": np.array(X.shape)}
+    else:
+        parts["X"] = X
+    np.savez(folder / "kddcup06_pe_test1391.npz", **parts)
+
+
+def test_letters(example, capsys):
+    example["main"]([])
+    out = capsys.readouterr().out
+    assert "<- chosen" in out
+    called, found = (float(x) for x in re.search(r"calls ([\d.]+)% of the negatives and ([\d.]+)%", out).groups())
+    assert called < 6
+    assert found > 40
+    assert [line.split()[0] for line in out.splitlines()[-4:]] == ["1%", "2%", "5%", "10%"]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_table_with_groups(example, capsys, monkeypatch, tmp_path, sparse):
+    write_table(tmp_path, sparse=sparse)
+    monkeypatch.setenv("ROCBAND_DATA", str(tmp_path))
+    example["main"](["kddcup06_pe_test1391"])
+    assert "20 groups" in capsys.readouterr().out
+
+
+def test_parts_share_no_group(example):
+    random = np.random.default_rng(1)
+    groups = random.integers(0, 40, 800)
+    y = (random.random(800) < 0.3).astype(int)
+    parts = example["three_parts"](y, groups)
+    assert sum(map(len, parts)) == 800
+    assert sum(len(np.unique(groups[part])) for part in parts) == len(np.unique(groups))
+
+
+def test_missing_table(example, monkeypatch, tmp_path):
+    monkeypatch.setenv("ROCBAND_DATA", str(tmp_path))
+    with pytest.raises(SystemExit, match=r"holds mammography\.npz"):
+        example["main"](["mammography"])
