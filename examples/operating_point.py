@@ -56,13 +56,12 @@ def main(arguments=None):
     alarm.fit(X[calibrate], y[calibrate])
     print(f"\n2. Threshold {alarm.threshold_:.3f}, set by {alarm.n_calibration_negatives_:,} negatives:")
     print(
-        f"   with probability {CONFIDENCE:.0%} its true FPR is at most {TARGET:.0%}, on average {alarm.expected_fpr_:.1%}."
+        f"   its true FPR is at most {TARGET:.0%} with probability {CONFIDENCE:.0%}; expect {alarm.expected_fpr_:.1%}."
     )
     if groups is not None:
-        print(
-            f"   That holds for rows drawn one by one. These come from {len(np.unique(groups[calibrate]))} groups of rows"
-        )
-        print("   that are alike, so the promise, and the intervals of the table below, are too sure.")
+        count = len(np.unique(groups[calibrate]))
+        print(f"   That holds for rows drawn one by one. These come from {count} groups of rows that are alike,")
+        print("   so the promise, and the intervals of the table below, are too sure.")
 
     # 3. What the model and its threshold do on fresh rows.
     scores, labels = model.decision_function(X[test]), y[test]

@@ -1,0 +1,56 @@
+"""Settings of the documentation: ``make docs``."""
+
+import re
+from pathlib import Path
+
+import rocband
+
+project = "rocband"
+author = "rocband maintainers"
+copyright = "rocband maintainers"
+version = release = rocband.__version__
+
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc", "myst_parser"]
+myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_heading_anchors = 2
+exclude_patterns = ["_build"]
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings say it better
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+html_theme = "furo"
+html_title = "rocband"
+
+
+FITTED = re.compile(r"(?<!\w)([A-Za-z]\w*)_(?!\w)")
+
+
+def keep_underscores(app, what, name, obj, options, lines):
+    """Keep names of fitted attributes outside literals, such as (n_features_in_,), from being read as links."""
+    for k, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = re.split(r"(`+[^`]*`+)", line)
+            lines[k] = "".join(part if "`" in part else escape(part) for part in parts)
+
+
+def escape(text):
+    """Escape the last underscore of names in a text, but not in front of the colon of a field."""
+    names, colon, rest = text.partition(" : ")
+    return names + colon + FITTED.sub(r"\1\\_", rest) if colon else FITTED.sub(r"\1\\_", text)
+
+
+WRITTEN = {"index", "choosing", "theory", "api", "measurements"}
+
+
+def list_tables(app, docname, source):
+    """Put the pages that benchmarks have made so far into the list of measurements."""
+    if docname == "measurements":
+        made = sorted(path.stem for path in Path(__file__).parent.glob("*.md") if path.stem not in WRITTEN)
+        source[0] = source[0].replace("TABLES", "\n".join(made))
+
+
+def setup(app):
+    app.connect("source-read", list_tables)
+    app.connect("autodoc-process-docstring", keep_underscores, priority=100)  # before numpydoc
