@@ -283,7 +283,8 @@ class _Solver:
             if np.isinf(high):
                 step *= 4.0
             else:
-                step = low + (high - low) * min(max(slope_low / (slope_low - slope_high), 0.1), 0.9)
+                share = slope_low / (slope_low - slope_high) if slope_low < slope_high else 0.5
+                step = low + (high - low) * min(max(share, 0.1), 0.9)
         return there
 
     def _slope(self, point: _Point, direction: FloatArray, along: Scores) -> float:
