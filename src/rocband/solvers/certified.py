@@ -330,8 +330,22 @@ def solve_curvature(differences: Matrix, weight: FloatArray, gradient: FloatArra
 
 
 def _solve_shifted(gram: Any, right: FloatArray) -> FloatArray:
-    """Solve (I + gram) x = right for a positive semi-definite gram."""
+    """Solve (I + gram) x = right for a positive semi-definite gram, about when rounding leaves it indefinite.
+
+    Columns on very different scales cost no digits: the system is scaled to a diagonal of ones.
+    """
     shifted: FloatArray = gram if isinstance(gram, np.ndarray) else gram.toarray()
-    shifted[np.diag_indices(len(shifted))] += 1.0
-    solution: FloatArray = linalg.solve(shifted, right, assume_a="pos")
-    return solution
+    diagonal = np.diag_indices(len(shifted))
+    shifted[diagonal] += 1.0
+    scale = 1.0 / np.sqrt(shifted[diagonal])
+    shifted *= scale
+    shifted *= scale[:, None]
+    for ridge in (0.0, 1e-12, 1e-8):
+        shifted[diagonal] += ridge
+        try:
+            factor = linalg.cho_factor(shifted, lower=True)
+        except np.linalg.LinAlgError:
+            continue
+        solution: FloatArray = scale * linalg.cho_solve(factor, scale * right)
+        return solution
+    return right
