@@ -135,8 +135,7 @@ def _on_active(gram: FloatArray, heights: FloatArray, active: list[int]) -> tupl
     system = np.ones((k + 1, k + 1))
     system[:k, :k] = gram[np.ix_(active, active)]
     system[k, k] = 0.0
-    ridge = 1e-13 * max(float(np.trace(system[:k, :k])), 1e-100)
-    system[range(k), range(k)] += ridge
+    system[range(k), range(k)] += np.maximum(1e-13 * np.diag(system)[:k], 1e-100)
     right = np.append(heights[active], 1.0)
     try:
         solution = np.linalg.solve(system, right)
