@@ -23,7 +23,7 @@ from typing import Protocol
 import numpy as np
 
 from rocband.risks.band import Band, FloatArray, IndexArray, Ranking, prefix_sums
-from rocband.risks.surrogates import Linearization
+from rocband.risks.surrogates import Linearization, naive, tight
 
 __all__ = ["Pairs", "SmoothedLinearization", "SmoothedRisk", "Smoothing", "share_threshold"]
 
@@ -110,6 +110,10 @@ class SmoothedRisk:
             rank_error=value - mixed,
             choice=choice,
         )
+
+    def sharp(self, positives: FloatArray, negatives: FloatArray) -> Linearization:
+        """Linearise the risk without smoothing: a plane that touches it."""
+        return (naive if self.tail else tight)(positives, negatives, self.band)
 
     def _exact(self, ranking: Ranking) -> float:
         a, b, k = self.band.start, self.band.stop, len(ranking.negatives)

@@ -200,11 +200,10 @@ class _Solver:
                 gradient = self._add_plane(here)
             # 5. A direction, one pass for its scores, and a search along it that needs none.
             if self._stalled():
-                here = self._point(self.best.w, self.best.scores)
-                direction = self.minimizer - here.w
+                here = self._follow_planes()
             else:
                 direction = newton_direction(self.problem, here.plane, self.C, gradient, self.settings.random)
-            here = self._search(here, direction, self.problem.scores(direction))
+                here = self._search(here, direction, self.problem.scores(direction))
         return self._result()
 
     def _point(self, w: FloatArray, scores: Scores) -> _Point:
@@ -252,6 +251,30 @@ class _Solver:
         if len(self.history) <= _PATIENCE or len(self.history) % 2:
             return False
         return self._gap > 0.9 * self.history[-1 - _PATIENCE].gap
+
+    def _follow_planes(self) -> _Point:
+        """Search by the exact objective from the best model to the minimiser of the planes, adding sharp planes.
+
+        A plane that touches the risk at the minimiser raises the bound whatever the smoothing is: it cannot stall.
+        """
+        start, direction = self.best, self.minimizer - self.best.w
+        along = self.problem.scores(direction)
+        low, high, step = 0.0, 1.0, 1.0
+        for _ in range(_TRIALS):
+            there = self._point(start.w + step * direction, start.scores.along(along, step))
+            if there.objective < self.best.objective:
+                self.best = there
+            sharp = self.risk.sharp(there.scores.positives, there.scores.negatives)
+            if step == 1.0:
+                self.planes.add(self.problem.gradient(sharp), sharp.offset)
+            slope = float((there.w - self.origin) @ direction) + self.C * along.slope(sharp)
+            low, high = (step, high) if slope < 0 else (low, step)
+            if low == high:
+                break
+            step = (low + high) / 2
+        sharp = self.risk.sharp(self.best.scores.positives, self.best.scores.negatives)
+        self.planes.add(self.problem.gradient(sharp), sharp.offset)
+        return self._point(self.best.w, self.best.scores)
 
     def _rescaled(self, here: _Point) -> _Point:
         """Evaluate anew with the smoothing as it is, nearer to the origin or further out where that pays: no data pass.
