@@ -55,7 +55,7 @@ def table(scores: dict[str, dict[str, list[float]]], seconds: dict[str, dict[str
     lines = [
         "# Partial AUC in [0.02, 0.05] on the paper's sets",
         "",
-        f"Mean test pAUC over {SPLITS} random two-thirds splits, with its standard error, linear models on standardised",
+        f"Mean test pAUC over {SPLITS} random two-thirds splits, with its standard error; linear models, standardised",
         "features. C is chosen on a quarter of the training part; logistic regression has scikit-learn's default C.",
         "The best of a column is bold. In brackets: median seconds, choice of C included. cod-rna is two thirds of the",
         "paper's set, and the paper does not name its letter. Made by `make bench ARGS=quality`.",

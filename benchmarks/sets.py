@@ -73,7 +73,7 @@ def load(name: str) -> Data:
             pieces = (parts["data"].astype(np.float32), parts["indices"], parts["indptr"])
             X = sparse.csr_array(pieces, shape=tuple(parts["shape"]))
         y = parts["y"] == 1 if positive is None else parts["y_multi"] == positive
-        groups = parts["groups"] if "groups" in parts else None
+        groups = parts.get("groups")
     return Data(X if name in SPARSE or not sparse.issparse(X) else X.toarray(), y, groups)
 
 

@@ -148,19 +148,11 @@ def test_the_bound_is_the_minimum_of_the_model(k, d, C, seed):
 
 def test_the_first_plane_is_zero():
     planes = Planes(3)
-    assert planes.value(np.ones(3)) == 0
     master = planes.solve(2.0, np.ones(3))
     assert master.bound == 0
     np.testing.assert_array_equal(master.minimizer, np.ones(3))
     planes.add(np.zeros(3), -1.0)
     assert planes.solve(2.0, np.ones(3)).bound == 0
-
-
-def test_value_is_the_largest_plane():
-    planes = filled(np.random.default_rng(0), 5, 3)
-    w = np.array([0.3, -1.0, 2.0])
-    assert planes.value(w) == max(planes.offsets + planes.slopes @ w)
-    assert planes.value(np.zeros(3)) >= 0
 
 
 def test_more_planes_never_lower_the_bound():

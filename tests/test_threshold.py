@@ -45,7 +45,8 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from rocband.metrics import partial_auc_scorer
-from rocband.threshold import FPRThresholdClassifier, _negatives_needed, _plain_rank, _safe_rank, operating_points
+from rocband.threshold import FPRThresholdClassifier, operating_points
+from rocband.threshold.ranks import negatives_needed, plain_rank, safe_rank
 
 THOROUGH = settings(max_examples=200, deadline=None)
 RATES = st.one_of(st.floats(0.001, 0.999), st.sampled_from([0.01, 0.05, 0.1, 0.25, 0.29, 0.3, 0.5, 0.9, 0.95]))
@@ -96,7 +97,7 @@ def binomial_cdf(k, n, rate):
 @THOROUGH
 @given(st.integers(1, 60), RATES, RATES)
 def test_safe_rank_is_the_largest_that_keeps_the_promise(n, target, confidence):
-    k, risk = _safe_rank(n, target, confidence), 1 - Fraction(confidence)
+    k, risk = safe_rank(n, target, confidence), 1 - Fraction(confidence)
     slack = Fraction(1, 10**11)
     assert 0 <= k <= n
     assert k == 0 or binomial_cdf(k - 1, n, target) <= risk * (1 + slack)
@@ -106,22 +107,22 @@ def test_safe_rank_is_the_largest_that_keeps_the_promise(n, target, confidence):
 @THOROUGH
 @given(RATES, RATES)
 def test_needed_negatives_are_just_enough(target, confidence):
-    needed = _negatives_needed(target, confidence)
-    assert _safe_rank(needed, target, confidence) >= 1
-    assert needed == 1 or _safe_rank(needed - 1, target, confidence) == 0
+    needed = negatives_needed(target, confidence)
+    assert safe_rank(needed, target, confidence) >= 1
+    assert needed == 1 or safe_rank(needed - 1, target, confidence) == 0
 
 
 @pytest.mark.parametrize(("target", "needed"), [(0.01, 299), (0.05, 59), (0.1, 29)])
 def test_needed_negatives_at_95_percent(target, needed):
-    assert _negatives_needed(target, 0.95) == needed
+    assert negatives_needed(target, 0.95) == needed
 
 
 @pytest.mark.parametrize("target", [0.05, 0.1, 0.2, 0.25, 0.3, 0.5])
 def test_exact_promises_are_free_of_rounding(target):
     for n in range(1, 13):
         confidence = 1 - (1 - target) ** n
-        assert _negatives_needed(target, confidence) == n
-        assert _safe_rank(n, target, confidence) == 1
+        assert negatives_needed(target, confidence) == n
+        assert safe_rank(n, target, confidence) == 1
 
 
 @THOROUGH
@@ -129,13 +130,13 @@ def test_exact_promises_are_free_of_rounding(target):
 @example(100, 29)
 @example(30, 10)
 def test_plain_rank_is_free_of_rounding(n, percent):
-    assert _plain_rank(n, percent / 100) == n * percent // 100 + 1
+    assert plain_rank(n, percent / 100) == n * percent // 100 + 1
 
 
 def test_ranks_at_the_ends_of_the_range():
-    assert _plain_rank(10, math.nextafter(1.0, 0.0)) == 10
-    assert _safe_rank(10, 0.5, 1e-16) == 10
-    assert _safe_rank(10**7, 0.01, 0.95) == stats.binom.ppf(0.05, 10**7, 0.01)
+    assert plain_rank(10, math.nextafter(1.0, 0.0)) == 10
+    assert safe_rank(10, 0.5, 1e-16) == 10
+    assert safe_rank(10**7, 0.01, 0.95) == stats.binom.ppf(0.05, 10**7, 0.01)
 
 
 @THOROUGH

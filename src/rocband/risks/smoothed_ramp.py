@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from rocband.risks.band import Band, FloatArray, Ranking
-from rocband.risks.smoothed import Pairs, Run, SmoothedLinearization, Smoothing, edge_sample, shares
-from rocband.risks.smoothed import entering_band as entering
+from rocband.risks.smoothed import (
+    Pairs,
+    Run,
+    SmoothedLinearization,
+    Smoothing,
+    edge_sample,
+    entering_band,
+    shares,
+)
 
 __all__ = ["SmoothedRamp"]
 
@@ -24,7 +31,7 @@ class SmoothedRamp:
     def linearize(self, positives: FloatArray, negatives: FloatArray, smoothing: Smoothing) -> SmoothedLinearization:
         """Evaluate the ramp exactly and give the smoothed slope."""
         a, b = self.band.start, self.band.stop
-        ranking = Ranking(positives, negatives, entering(negatives, b, smoothing.rank))
+        ranking = Ranking(positives, negatives, entering_band(negatives, b, smoothing.rank))
         choice = _RampChoice(ranking, self.band, smoothing)
         sharp = ranking.hinge_rows(a, b, 1.0).values - ranking.hinge_rows(a, b, 0.0).values
         weights, counts = choice.slope()

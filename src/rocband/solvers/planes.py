@@ -75,10 +75,6 @@ class Planes:
         self._weights = np.append(self._weights, 0.0)
         self._age = np.append(self._age, 0)
 
-    def value(self, w: FloatArray) -> float:
-        """Largest of the planes at ``w``: a lower bound of the risk there."""
-        return float((self.offsets + self.slopes @ w).max())
-
     def solve(self, C: float, origin: FloatArray) -> Master:
         """Minimise 1/2 |w - origin|^2 + C max_k plane_k(w), and forget planes that long had no weight."""
         heights = self.offsets + self.slopes @ origin

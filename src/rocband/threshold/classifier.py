@@ -1,20 +1,15 @@
-"""The threshold for a false-positive rate, with or without a guarantee, and what a model does there.
-
-A sample is called positive when its score lies strictly above the threshold, and a threshold is always the score of a
-negative: with the k-th largest of n, at most k - 1 of them pass, however many scores tie.
-"""
+"""A classifier whose threshold is set for a false-positive rate, with a guarantee if wanted."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
@@ -27,9 +22,9 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from rocband.metrics import _split
+from rocband.threshold.ranks import check_enough, check_open, cut
 
-__all__ = ["FPRThresholdClassifier", "operating_points"]
+__all__ = ["FPRThresholdClassifier"]
 
 _Array = npt.NDArray[Any]
 _Floats = npt.NDArray[np.float64]
@@ -38,8 +33,6 @@ _Params = dict[str, Any]
 _FOLDS = 5
 _HOLD_OUT = 0.3
 _METHODS = ("decision_function", "predict_proba")
-# 0.29 * 100 falls short of 29, and 1 - 0.9 of 0.1, by rounding alone: so near, a rank or a probability is reached.
-_NOISE = 1e-12
 
 
 def _has(method: str) -> Callable[[FPRThresholdClassifier], bool]:
@@ -205,9 +198,9 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         splits = [] if prefit else self._splits(data, split_params)
         chosen = np.concatenate([test for _, test in splits]) if splits else np.arange(len(labels))
         negative = labels[chosen] != self.pos_label_
-        _check_enough(int(np.count_nonzero(negative)), target, confidence)
+        check_enough(int(np.count_nonzero(negative)), target, confidence)
         self.estimator_, scores = self._model_and_scores(data, splits, method)
-        self.threshold_, self.expected_fpr_ = _cut(_check_finite(scores[negative]), target, confidence)
+        self.threshold_, self.expected_fpr_ = cut(_check_finite(scores[negative]), target, confidence)
         self.n_calibration_negatives_ = int(np.count_nonzero(negative))
         self.response_method_ = method
         self._copy_feature_attributes()
@@ -300,8 +293,8 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         return tags
 
     def _check_rates(self) -> tuple[float, float | None]:
-        confidence = None if self.confidence is None else _check_open(self.confidence, "confidence")
-        return _check_open(self.target_fpr, "target_fpr"), confidence
+        confidence = None if self.confidence is None else check_open(self.confidence, "confidence")
+        return check_open(self.target_fpr, "target_fpr"), confidence
 
     @property
     def _positive(self) -> int:
@@ -358,7 +351,7 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         cv = default if self.cv is None else self.cv
         if not isinstance(cv, Real) or isinstance(cv, Integral):
             return check_cv(cv, y, classifier=True)
-        share = _check_open(cv, "cv, when a share of the rows to hold out,")
+        share = check_open(cv, "cv, when a share of the rows to hold out,")
         return StratifiedShuffleSplit(1, test_size=share, random_state=self.random_state)
 
     def _scores(self, X: Any) -> _Floats:
@@ -446,12 +439,6 @@ def _check_classifier(fitted: Any) -> Any:
     return fitted
 
 
-def _check_open(value: object, name: str) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < 1:
-        raise ValueError(f"{name} must be a number between 0 and 1, both excluded, got {value!r}.")
-    return float(value)
-
-
 def _two_classes(y: _Array) -> _Array:
     check_classification_targets(y)
     kind = type_of_target(y, input_name="y")
@@ -486,216 +473,8 @@ def _known_classes(estimator: Any, y: _Array) -> _Array:
     return classes
 
 
-def _check_enough(n: int, target: float, confidence: float | None) -> None:
-    if n == 0:
-        raise ValueError("There are no negatives to set the threshold with; the rows to calibrate on must hold some.")
-    if confidence is not None and _safe_rank(n, target, confidence) == 0:
-        raise ValueError(
-            f"A confidence of {confidence:g} at target_fpr={target:g} needs at least "
-            f"{_negatives_needed(target, confidence):,} negatives to calibrate on, got {n:,}."
-        )
-
-
 def _check_finite(scores: _Floats) -> _Floats:
     bad = int(np.count_nonzero(~np.isfinite(scores)))
     if bad:
         raise ValueError(f"The estimator's scores of {bad} of {len(scores)} negatives are not finite numbers.")
     return scores
-
-
-def _cut(negatives: _Floats, target: float, confidence: float | None) -> tuple[float, float]:
-    """Return the threshold and the false-positive rate to expect from it."""
-    n = len(negatives)
-    if confidence is None:
-        threshold = _kth_largest(negatives, _plain_rank(n, target))
-        return threshold, float(np.mean(negatives > threshold))
-    rank = _safe_rank(n, target, confidence)
-    return _kth_largest(negatives, rank), rank / (n + 1)
-
-
-def _kth_largest(scores: _Floats, k: int) -> float:
-    return float(np.partition(scores, len(scores) - k)[len(scores) - k])
-
-
-def _plain_rank(n: int, target: float) -> int:
-    """Return the largest k of which at most the share ``target``, k - 1 of n, lies above the k-th largest."""
-    return min(math.floor(n * target * (1 + _NOISE)), n - 1) + 1
-
-
-def _safe_rank(n: int, target: float, confidence: float) -> int:
-    """Return the largest k with P[Binomial(n, target) <= k - 1] <= 1 - confidence, or 0."""
-    # The smallest k with P[... <= k] > risk; scipy says >=, but the noise leaves no equality.
-    return int(stats.binom.ppf(min((1 - confidence) * (1 + _NOISE), 1.0), n, target))
-
-
-def _negatives_needed(target: float, confidence: float) -> int:
-    """Return the smallest n whose largest score is a safe threshold."""
-    return max(math.ceil((math.log1p(-confidence) + _NOISE) / math.log1p(-target)), 1)
-
-
-def operating_points(
-    y_true: npt.ArrayLike,
-    y_score: npt.ArrayLike,
-    fprs: float | Iterable[float] = (0.01, 0.02, 0.05, 0.1),
-    *,
-    confidence: float = 0.95,
-    prevalence: float | None = None,
-    pos_label: object = None,
-) -> Any:
-    """Tabulate what scores achieve at some false-positive rates, with confidence intervals.
-
-    For each rate, the threshold is the lowest score of a negative above which at most that share of the negatives
-    lies. A sample raises an alert when its score is greater.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes. Use rows that the model was not trained on.
-    y_score : array-like of shape (n_samples,)
-        Scores, larger for what looks more positive.
-    fprs : float or iterable of float, default (0.01, 0.02, 0.05, 0.1)
-        The false-positive rates, at least 0 and less than 1.
-    confidence : float, default 0.95
-        The probability, in (0, 1), with which each interval is to cover the true value.
-    prevalence : float, optional
-        The share of positives, in (0, 1), where the model will be used. By default that of the sample, which must then
-        be drawn as cases will come: pass it when positives were collected on purpose.
-    pos_label : object, optional
-        The label of the positives. The greater of two numbers by default; required for labels that are not numbers.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each rate, the index. Columns "threshold", "FPR", "TPR", "PPV" (the share of alerts that are
-        positives) and "alerts per 1,000" samples, each but the first followed by the ends of its interval, such as
-        "FPR low" and "FPR high". Where nothing raises an alert, the PPV is NaN.
-
-    See Also
-    --------
-    FPRThresholdClassifier : A classifier that acts at such a threshold.
-
-    Notes
-    -----
-    The intervals are those of Clopper and Pearson [1]_. Each is about the threshold in its row, which was itself chosen
-    by counting negatives: without ties, the true FPR above the k-th largest of n scores is Beta(k, n - k + 1), and the
-    Clopper-Pearson interval of k - 1 among n contains that distribution's. So they cover at least as often as
-    promised, where an approximate interval such as Wilson's need not. The threshold does not look at the positives,
-    so the TPR's interval is the ordinary one.
-
-    With the sample's prevalence, alerts are counted among all samples and positives among the alerts; stopping at the
-    k-th negative makes the count of positives nearly negative binomial, whose interval again lies inside. With a given
-    ``prevalence``, PPV and alerts are functions of TPR and FPR, which are estimated from different samples: the
-    ends are quantiles of the function over the two independent Beta distributions whose quantiles are the
-    Clopper-Pearson ends. Rows are not adjusted for each other.
-
-    References
-    ----------
-    .. [1] C. J. Clopper, E. S. Pearson (1934). The use of confidence or fiducial limits illustrated in the case of the
-       binomial. Biometrika 26(4), 404-413.
-
-    Examples
-    --------
-    >>> from rocband.datasets import make_band_problem
-    >>> from rocband.threshold import operating_points
-    >>> X, y = make_band_problem(20_000, random_state=0)
-    >>> table = operating_points(y, X[:, 1], fprs=(0.01, 0.05), prevalence=0.02)
-    >>> table[["FPR", "TPR low", "TPR", "TPR high", "PPV", "alerts per 1,000"]].round(2)
-                 FPR  TPR low   TPR  TPR high   PPV  alerts per 1,000
-    target FPR
-    0.01        0.01     0.34  0.36      0.37  0.42             16.94
-    0.05        0.05     0.40  0.42      0.43  0.15             57.36
-    """
-    pandas = _import_pandas()
-    rates = _check_fprs(fprs)
-    level = _check_open(confidence, "confidence")
-    share = None if prevalence is None else _check_open(prevalence, "prevalence")
-    positives, negatives = (side.scores.astype(np.float64) for side in _split(y_true, y_score, None, pos_label))
-    rows = [_operating_point(positives, negatives, rate, level, share) for rate in rates]
-    return pandas.DataFrame(rows, index=pandas.Index(rates, name="target FPR", dtype=float))
-
-
-def _operating_point(
-    positives: _Floats, negatives: _Floats, rate: float, confidence: float, prevalence: float | None
-) -> dict[str, float]:
-    threshold = _kth_largest(negatives, _plain_rank(len(negatives), rate))
-    fpr, tpr = (_Count(int(np.count_nonzero(side > threshold)), len(side)) for side in (negatives, positives))
-    figures = {"FPR": fpr.interval(confidence), "TPR": tpr.interval(confidence)}
-    if prevalence is None:
-        ppv, alerts = _in_sample(fpr, tpr, confidence)
-    else:
-        ppv, alerts = _at_prevalence(fpr, tpr, confidence, prevalence)
-    figures |= {"PPV": ppv, "alerts per 1,000": tuple(1000 * value for value in alerts)}
-    row = {"threshold": threshold}
-    for name, (value, low, high) in figures.items():
-        row |= {name: value, f"{name} low": low, f"{name} high": high}
-    return row
-
-
-_Interval = tuple[float, ...]  # a value, then the low and the high end
-
-
-@dataclass(frozen=True, slots=True)
-class _Count:
-    """How many of a total, and the two Beta distributions whose quantiles are the Clopper-Pearson ends."""
-
-    count: int
-    total: int
-
-    def share(self) -> float:
-        return self.count / self.total if self.total else math.nan
-
-    def lower(self, level: float | _Floats) -> Any:
-        if self.count == 0:
-            return np.zeros_like(level, dtype=float)
-        return special.betaincinv(self.count, self.total - self.count + 1, level)
-
-    def upper(self, level: float | _Floats) -> Any:
-        if self.count == self.total:
-            return np.ones_like(level, dtype=float)
-        return special.betaincinv(self.count + 1, self.total - self.count, level)
-
-    def interval(self, confidence: float) -> _Interval:
-        tail = (1 - confidence) / 2
-        return self.share(), float(self.lower(tail)), float(self.upper(1 - tail))
-
-
-def _in_sample(fpr: _Count, tpr: _Count, confidence: float) -> tuple[_Interval, _Interval]:
-    """Return PPV and the share of alerts when the sample is drawn as cases will come."""
-    alerts = _Count(fpr.count + tpr.count, fpr.total + tpr.total)
-    return _Count(tpr.count, alerts.count).interval(confidence), alerts.interval(confidence)
-
-
-def _at_prevalence(fpr: _Count, tpr: _Count, confidence: float, prevalence: float) -> tuple[_Interval, _Interval]:
-    """Return PPV and the share of alerts for a given share of positives."""
-    tail = (1 - confidence) / 2
-    levels = (np.arange(400) + 0.5) / 400
-    hits_low, hits_high = (prevalence * rate(levels)[:, None] for rate in (tpr.lower, tpr.upper))
-    false_low, false_high = ((1 - prevalence) * rate(levels) for rate in (fpr.lower, fpr.upper))
-    hits, false = prevalence * tpr.share(), (1 - prevalence) * fpr.share()
-    ppv = (
-        hits / (hits + false) if hits + false else math.nan,
-        float(np.quantile(hits_low / (hits_low + false_high), tail)),
-        float(np.quantile(hits_high / (hits_high + false_low), 1 - tail)),
-    )
-    alerts = (
-        hits + false,
-        float(np.quantile(hits_low + false_low, tail)),
-        float(np.quantile(hits_high + false_high, 1 - tail)),
-    )
-    return ppv, alerts
-
-
-def _check_fprs(fprs: float | Iterable[float]) -> list[float]:
-    rates = [fprs] if isinstance(fprs, Real) else list(fprs) if isinstance(fprs, Iterable) else [fprs]
-    for rate in rates:
-        if not isinstance(rate, Real) or isinstance(rate, bool) or not 0 <= float(rate) < 1:
-            raise ValueError(f"fprs must be numbers from 0 to less than 1, got {rate!r}.")
-    return [float(rate) for rate in rates]
-
-
-def _import_pandas() -> Any:
-    try:
-        import pandas  # noqa: PLC0415
-    except ImportError:
-        raise ImportError("operating_points returns a data frame and needs pandas; install pandas first.") from None
-    return pandas
