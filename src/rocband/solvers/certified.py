@@ -174,8 +174,10 @@ class _Solver:
         self.certificate = Certificate.none(problem.n_features)
 
     def take_over(self, warm: Result) -> None:
-        """Start with the planes of an earlier result, and with its smoothing a little widened."""
+        """Start with the planes of an earlier result and, unless its model is the origin, with its smoothing widened."""
         self.planes = warm.planes
+        if np.array_equal(warm.w, self.origin):
+            return
         self.smoothing = Smoothing(
             min(warm.smoothing.margin / _SHARPEN, _START.margin), min(warm.smoothing.rank / _SHARPEN, _START.rank)
         )
