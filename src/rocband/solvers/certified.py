@@ -174,7 +174,7 @@ class _Solver:
         self.certificate = Certificate.none(problem.n_features)
 
     def take_over(self, warm: Result) -> None:
-        """Start with the planes of an earlier result and, unless its model is the origin, with its smoothing widened."""
+        """Start with the planes of an earlier result and, unless its model collapsed, with its smoothing widened."""
         self.planes = warm.planes
         if np.array_equal(warm.w, self.origin):
             return
