@@ -1,0 +1,392 @@
+"""The certified solver against a slow trusted one, its certificate from first principles, and hard data."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from rocband.risks import Band
+from rocband.risks.smoothed import SmoothedRisk
+from rocband.rows import as_rows
+from rocband.solvers import certified
+from rocband.solvers.certified import Settings, Status, solve_curvature
+from rocband.solvers.planes import Planes
+from rocband.solvers.problem import Problem
+from trusted import Sample, all_planes, minimize_planes, minimum, tangent
+
+THOROUGH = settings(max_examples=60, deadline=None)
+seeds = st.integers(0, 2**32 - 1)
+tails = pytest.mark.parametrize("tail", [False, True], ids=["tight", "naive"])
+BANDS = [(0.0, 0.2), (0.0, 1.0), (0.1, 0.4), (0.5, 0.8), (0.9, 1.0)]
+
+
+def make_sample(seed, m=8, n=30, d=4, shift=0.7, fpr_range=(0.0, 0.2), tail=False):
+    random = np.random.default_rng(seed)
+    positives, negatives = random.normal(size=(m, d)) + shift, random.normal(size=(n, d))
+    return Sample(positives, negatives, Band.from_range(fpr_range, n), tail)
+
+
+def make_problem(sample, dtype=np.float64):
+    """The rows of both classes in one array, the positives first."""
+    X = np.vstack([sample.positives, sample.negatives]).astype(dtype)
+    n = sample.band.n_negatives
+    positive = np.arange(len(X)) < len(sample.positives)
+    problem = Problem(as_rows(X), positive, (sample.band.start / n, sample.band.stop / n))
+    assert problem.band == sample.band
+    return problem
+
+
+def solve(sample, C, origin=None, *, tol=1e-4, max_passes=500, **options):
+    problem = make_problem(sample)
+    origin = np.zeros(problem.n_features) if origin is None else origin
+    risk = SmoothedRisk(sample.band, tail=sample.tail)
+    return certified.minimize(problem, risk, C, origin, Settings(tol, max_passes), **options)
+
+
+def check_certificate(result, sample, C, origin, slack=1e-9):
+    """Prove the bound again from planes and multipliers, and the objective from the model."""
+    proof = result.certificate
+    assert (proof.multipliers >= 0).all()
+    assert proof.multipliers.sum() == pytest.approx(C, rel=1e-9)
+    pull = proof.multipliers @ proof.slopes
+    bound = proof.multipliers @ (proof.offsets + proof.slopes @ origin) - pull @ pull / 2
+    assert bound == pytest.approx(result.lower_bound, rel=1e-8, abs=1e-9 * C)
+    random = np.random.default_rng(0)
+    for centre in (origin, result.w, np.zeros(len(origin))):
+        for scale in (0.0, 1e-3, 0.1, 1.0, 30.0):
+            w = centre + scale * random.normal(size=len(origin))
+            far = max(np.abs(sample.positives @ w).max(), np.abs(sample.negatives @ w).max())
+            assert (proof.offsets + proof.slopes @ w).max() <= sample.risk(w) + slack * (1 + far)
+    objective = sample.objective(result.w, C, origin)
+    assert result.objective == pytest.approx(objective, rel=1e-8, abs=1e-9 * C)
+    assert result.lower_bound <= objective + slack * (objective + C)
+
+
+@st.composite
+def small_samples(draw):
+    m, n, d = draw(st.integers(1, 6)), draw(st.integers(1, 14)), draw(st.integers(1, 4))
+    random = np.random.default_rng(draw(seeds))
+    shift = draw(st.sampled_from([0.0, 0.5, 1.0, 4.0]))
+    positives, negatives = random.normal(size=(m, d)) + shift, random.normal(size=(n, d))
+    if draw(st.booleans()):  # ties and duplicated rows
+        positives, negatives = np.round(positives), np.round(negatives)
+    start = draw(st.one_of(st.just(0), st.integers(0, n - 1)))
+    band = Band(start, draw(st.integers(start + 1, n)), n)
+    return Sample(positives, negatives, band, draw(st.booleans()))
+
+
+@THOROUGH
+@given(sample=small_samples(), C=st.sampled_from([1e-3, 0.1, 1.0, 10.0, 300.0]), anchored=st.booleans(), seed=seeds)
+def test_objectives_agree_with_a_trusted_optimiser(sample, C, anchored, seed):
+    origin = anchored * np.random.default_rng(seed).normal(size=sample.positives.shape[1])
+    expected = minimum(sample, C, origin)
+    result = solve(sample, C, origin, tol=1e-5)
+    assert result.status is Status.CONVERGED
+    assert expected - 1.1e-5 * C - 1e-9 <= result.objective <= expected + 1.1e-5 * C
+    assert result.lower_bound <= expected + 1e-8 * (C + expected)
+    check_certificate(result, sample, C, origin)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("band", [Band(0, 2, 4), Band(1, 3, 4), Band(2, 3, 3)])
+def test_objective_is_the_minimum_over_all_orderings(band, seed):
+    # Not one formula of the surrogates: every ordering of every subset of the negatives is a plane.
+    random = np.random.default_rng(seed)
+    sample = Sample(random.normal(size=(2, 2)) + 0.5, random.normal(size=(band.n_negatives, 2)), band)
+    slopes, offsets = all_planes(sample)
+    for C in (1.0, 30.0):
+        w, expected = minimize_planes(slopes, offsets, C, np.zeros(2), np.zeros(2))
+        assert expected == pytest.approx(sample.objective(w, C, np.zeros(2)), rel=1e-6)
+        assert solve(sample, C, tol=1e-6).objective == pytest.approx(expected, abs=2e-6 * C)
+
+
+def test_the_trusted_optimiser_can_be_trusted():
+    sample = make_sample(3, fpr_range=(0.1, 0.4))
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        w, other = random.normal(size=(2, 4))
+        slope, offset = tangent(sample, w)
+        assert offset + slope @ w == pytest.approx(sample.risk(w))
+        assert offset + slope @ other <= sample.risk(other) + 1e-12
+    expected = minimum(sample, 2.0, np.ones(4))
+    models = np.ones(4) + 0.5 * random.normal(size=(500, 4))
+    assert min(sample.objective(w, 2.0, np.ones(4)) for w in models) >= expected - 2e-5
+
+
+@tails
+@pytest.mark.parametrize("fpr_range", BANDS)
+@pytest.mark.parametrize("C", [1e-5, 1e-2, 1.0, 100.0, 1e4, 1e6])
+def test_converges_and_proves_it(fpr_range, C, tail):
+    sample = make_sample(1, m=12, n=60, d=5, fpr_range=fpr_range, tail=tail)
+    origin = np.zeros(5)
+    result = solve(sample, C)
+    assert result.status is Status.CONVERGED
+    assert result.objective - result.lower_bound <= C * 1e-4
+    assert result.objective <= C * (1 + 1e-12)
+    check_certificate(result, sample, C, origin)
+
+
+@pytest.mark.parametrize("fpr_range", BANDS)
+def test_separable_data(fpr_range):
+    sample = make_sample(2, d=6, shift=4.0, fpr_range=fpr_range)
+    for C in (1.0, 100.0, 1e5):
+        result = solve(sample, C)
+        assert result.status is Status.CONVERGED
+        check_certificate(result, sample, C, np.zeros(6))
+    assert sample.risk(result.w) < 1e-3
+
+
+def test_more_columns_than_rows():
+    sample = make_sample(3, m=6, n=25, d=80)
+    for C in (0.1, 10.0, 1000.0):
+        result = solve(sample, C)
+        assert result.status is Status.CONVERGED
+        check_certificate(result, sample, C, np.zeros(80))
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.1, 0.5), (0.0, 1.0)])
+def test_one_positive(fpr_range):
+    sample = make_sample(4, m=1, fpr_range=fpr_range)
+    result = solve(sample, 10.0, tol=1e-5)
+    assert result.objective == pytest.approx(minimum(sample, 10.0, np.zeros(4)), abs=3e-4)
+    check_certificate(result, sample, 10.0, np.zeros(4))
+
+
+def test_one_negative_of_each_class():
+    sample = Sample(np.array([[2.0]]), np.array([[1.0]]), Band(0, 1, 1))
+    # 1/2 w^2 + (1 - w)_+ is smallest at 1.
+    result = solve(sample, 1.0, tol=1e-8)
+    assert result.w[0] == pytest.approx(1.0, abs=1e-4)
+    assert result.objective == pytest.approx(0.5, abs=1e-7)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.2), (0.1, 0.4)])
+def test_constant_columns_have_no_weight(fpr_range):
+    sample = make_sample(5, fpr_range=fpr_range)
+    constant = [np.column_stack([rows, np.full(len(rows), 7.0)]) for rows in (sample.positives, sample.negatives)]
+    with_constant = Sample(*constant, sample.band)
+    result = solve(with_constant, 10.0, tol=1e-6)
+    assert result.w[-1] == pytest.approx(0, abs=1e-9)
+    assert result.objective == pytest.approx(solve(sample, 10.0, tol=1e-6).objective, abs=2e-5)
+
+
+@pytest.mark.parametrize("value", [0.0, 3.0, 1e6])
+def test_nothing_but_constant_columns(value):
+    sample = Sample(np.full((3, 2), value), np.full((9, 2), value), Band(1, 4, 9))
+    result = solve(sample, 5.0)
+    assert result.status is Status.CONVERGED
+    assert result.lower_bound == pytest.approx(5.0, rel=1e-4)
+    np.testing.assert_allclose(result.w, 0, atol=1e-12)
+
+
+def test_duplicated_rows_change_nothing():
+    sample = make_sample(6, fpr_range=(0.1, 0.4))
+    band = sample.band
+    doubled = Sample(
+        np.repeat(sample.positives, 2, axis=0),
+        np.repeat(sample.negatives, 3, axis=0),
+        Band(3 * band.start, 3 * band.stop, 3 * band.n_negatives),
+    )
+    results = [solve(each, 20.0, tol=1e-6) for each in (sample, doubled)]
+    assert results[0].objective == pytest.approx(results[1].objective, abs=4e-5)
+    np.testing.assert_allclose(results[0].w, results[1].w, atol=0.02)
+
+
+@pytest.mark.parametrize("C", [1e-5, 1.0, 100.0, 1e6])
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.2), (0.1, 0.4), (0.0, 1.0)])
+def test_columns_on_very_different_scales(fpr_range, C):
+    sample = make_sample(7, fpr_range=fpr_range)
+    scales = np.array([1e6, 1.0, 1.0, 1e-3])
+    scaled = Sample(sample.positives * scales, sample.negatives * scales, sample.band)
+    result = solve(scaled, C, max_passes=150)
+    assert np.isfinite(result.w).all()
+    assert np.isfinite(result.lower_bound)
+    assert result.objective <= C * (1 + 1e-9)
+    # The scores of a far origin lose digits, so that the proof holds to fewer.
+    check_certificate(result, scaled, C, np.zeros(4), slack=1e-7)
+
+
+def test_columns_on_very_different_scales_converge_for_small_C():
+    sample = make_sample(7)
+    scales = np.array([1e6, 1.0, 1.0, 1e-3])
+    result = solve(Sample(sample.positives * scales, sample.negatives * scales, sample.band), 1.0)
+    assert result.status is Status.CONVERGED
+
+
+def test_single_precision_data():
+    sample = make_sample(8, fpr_range=(0.1, 0.4))
+    single = Sample(
+        *(rows.astype(np.float32).astype(float) for rows in (sample.positives, sample.negatives)), sample.band
+    )
+    problem = make_problem(single, np.float32)
+    result = certified.minimize(problem, SmoothedRisk(sample.band), 10.0, np.zeros(4), Settings())
+    assert result.status is Status.CONVERGED
+    assert result.w.dtype == np.float64
+    assert result.objective == pytest.approx(single.objective(result.w, 10.0, np.zeros(4)), rel=1e-5)
+    assert result.objective == pytest.approx(solve(single, 10.0).objective, abs=2e-3)
+
+
+# The collapse
+
+
+def collapsing(fpr_range=(0.0, 0.2), tail=False, seed=0):
+    """Positives drawn again from the negatives at the centre: no direction separates their mean."""
+    random = np.random.default_rng(seed)
+    negatives = random.normal(size=(60, 4))
+    negatives -= negatives.mean(axis=0)
+    positives = np.vstack([0.1 * random.normal(size=(9, 4)), np.zeros((1, 4))])
+    positives -= positives.mean(axis=0)
+    return Sample(positives, negatives, Band.from_range(fpr_range, 60), tail)
+
+
+@tails
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0, 1e4, 1e6])
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.2), (0.05, 0.3), (0.0, 1.0)])
+def test_a_collapse_is_proved(fpr_range, C, tail):
+    sample = collapsing(fpr_range, tail)
+    result = solve(sample, C)
+    assert result.status is Status.CONVERGED
+    assert result.lower_bound >= C * (1 - 1e-4)
+    assert result.objective <= C * (1 + 1e-12)
+    assert len(result.history) <= 60
+    check_certificate(result, sample, C, np.zeros(4))
+
+
+def test_positives_among_the_negatives_collapse():
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(40, 3))
+    sample = Sample(rows, rows, Band(0, 8, 40))
+    result = solve(sample, 1000.0)
+    assert result.lower_bound >= 1000.0 * (1 - 1e-4)
+    check_certificate(result, sample, 1000.0, np.zeros(3))
+
+
+# Steps
+
+
+@tails
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.0, 1.0), (0.1, 0.4)])
+def test_the_bound_keeps_rising_and_the_objective_never_does(fpr_range, tail):
+    for seed in range(4):
+        sample = make_sample(seed, m=20, n=100, d=8, shift=0.3, fpr_range=fpr_range, tail=tail)
+        history = solve(sample, 100.0, tol=1e-6).history
+        bounds, objectives = np.array([[step.lower_bound, step.objective] for step in history]).T
+        assert (np.diff(bounds) >= 0).all()
+        assert (np.diff(objectives) <= 0).all()
+        # It never stalls for long: within any 25 steps the gap shrinks.
+        gaps = objectives - bounds
+        assert (gaps[25:] < 0.999 * gaps[:-25]).all()
+
+
+def test_history_and_on_step():
+    sample, seen = make_sample(9), []
+    problem = make_problem(sample)
+    result = certified.minimize(
+        problem, SmoothedRisk(sample.band), 10.0, np.zeros(4), Settings(1e-4, 500, on_step=seen.append)
+    )
+    assert seen == result.history
+    assert [step.step for step in seen] == list(range(len(seen)))
+    assert seen[-1].passes == problem.passes
+    assert (seen[-1].objective, seen[-1].lower_bound) == (result.objective, result.lower_bound)
+    for before, after in pairwise(seen):
+        assert after.passes > before.passes
+        assert after.seconds >= before.seconds
+        assert after.gap == after.objective - after.lower_bound
+
+
+@pytest.mark.parametrize("max_passes", [1, 3, 7])
+def test_out_of_passes_still_has_a_valid_bound(max_passes):
+    sample = make_sample(10, fpr_range=(0.1, 0.4))
+    result = solve(sample, 100.0, tol=1e-9, max_passes=max_passes)
+    assert result.status is Status.MAX_PASSES
+    assert result.history[-1].passes == max_passes
+    assert result.objective - result.lower_bound > 1e-7
+    check_certificate(result, sample, 100.0, np.zeros(4))
+    assert result.lower_bound <= minimum(sample, 100.0, np.zeros(4)) * (1 + 1e-9)
+
+
+def test_the_same_every_time():
+    sample = make_sample(11, m=50, n=400, d=6)
+    first, second = (solve(sample, 50.0) for _ in range(2))
+    np.testing.assert_array_equal(first.w, second.w)
+    assert first.lower_bound == second.lower_bound
+
+
+# Planes and results of earlier solves
+
+
+@tails
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.2), (0.1, 0.4)])
+def test_planes_of_another_C_and_origin(fpr_range, tail):
+    sample = make_sample(12, fpr_range=fpr_range, tail=tail)
+    planes, random = Planes(4), np.random.default_rng(0)
+    for C in (1.0, 200.0, 0.01, 30.0):
+        origin = random.normal(size=4)
+        result = solve(sample, C, origin, planes=planes, start=random.normal(size=4))
+        assert result.status is Status.CONVERGED
+        assert result.planes is planes
+        check_certificate(result, sample, C, origin)
+        assert result.objective == pytest.approx(minimum(sample, C, origin), abs=2e-4 * C)
+
+
+def test_a_result_to_start_from():
+    sample = make_sample(13, m=40, n=300, d=6)
+    problem, risk, origin = make_problem(sample), SmoothedRisk(sample.band), np.zeros(6)
+    earlier = certified.minimize(problem, risk, 10.0, origin, Settings())
+    cold = certified.minimize(problem, risk, 20.0, origin, Settings())
+    warm = certified.minimize(problem, risk, 20.0, origin, Settings(), warm=earlier)
+    check_certificate(warm, sample, 20.0, origin)
+    assert warm.status is Status.CONVERGED
+    assert warm.history[-1].passes < cold.history[-1].passes
+    again = certified.minimize(problem, risk, 10.0, origin, Settings(), warm=earlier)
+    assert again.history[-1].passes == 0
+
+
+@pytest.mark.parametrize("start", [np.zeros(4), np.full(4, 100.0), np.array([-5.0, 3.0, 0.0, 0.0])])
+def test_any_start(start):
+    sample = make_sample(14)
+    result = solve(sample, 10.0, np.ones(4), start=start)
+    assert result.objective == pytest.approx(minimum(sample, 10.0, np.ones(4)), abs=2e-3)
+    check_certificate(result, sample, 10.0, np.ones(4))
+
+
+def test_small_C_stays_at_the_origin():
+    sample, origin = make_sample(15), np.array([1.0, -2.0, 0.5, 0.0])
+    result = solve(sample, 1e-6, origin)
+    np.testing.assert_allclose(result.w, origin, atol=1e-5)
+
+
+def test_the_full_auc_is_the_mean_pairwise_hinge():
+    sample = make_sample(16, fpr_range=(0.0, 1.0))
+    result = solve(sample, 5.0, tol=1e-6)
+    gaps = np.subtract.outer(sample.positives @ result.w, sample.negatives @ result.w)
+    hinges = np.maximum(1 - gaps, 0).mean()
+    assert result.objective == pytest.approx(result.w @ result.w / 2 + 5 * hinges)
+    assert result.objective == pytest.approx(minimum(sample, 5.0, np.zeros(4)), abs=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(30, 5), (5, 30)])
+def test_curvature_is_solved_in_either_dimension(shape):
+    random = np.random.default_rng(0)
+    differences, weight, gradient = random.normal(size=shape), random.random(shape[0]), random.normal(size=shape[1])
+    expected = np.linalg.solve(np.eye(shape[1]) + differences.T @ (weight[:, None] * differences), gradient)
+    np.testing.assert_allclose(solve_curvature(differences.copy(), weight, gradient), expected, atol=1e-10)
+    np.testing.assert_allclose(solve_curvature(sparse.csr_array(differences), weight, gradient), expected, atol=1e-10)
+
+
+def test_curvature_of_any_scale_is_solved():
+    random = np.random.default_rng(0)
+    scales = 10.0 ** np.array([9.0, 0.0, -3.0])
+    differences, gradient = random.normal(size=(40, 3)), random.normal(size=3)
+    direction = solve_curvature(differences * scales, np.full(40, 1e3), gradient)
+    expected = np.linalg.solve(np.diag(scales**-2.0) + 1e3 * differences.T @ differences, gradient / scales)
+    np.testing.assert_allclose(direction * scales, expected, rtol=1e-6)
+    # Of rank 1 and so large that the identity is lost: still finite, and a descent direction.
+    direction = solve_curvature(np.full((10, 3), 1e12), np.ones(10), gradient)
+    assert np.isfinite(direction).all()
+    assert direction @ gradient > 0
