@@ -69,7 +69,7 @@ def minimize_hinge(
 
     hinge = (T_b(1) - T_a(1)) / N. Each round replaces T_a by its tangent, which only moves the origin, and minimises
     the rest, the convex risk of the band [0, beta], with planes that serve all rounds. The objective never rises; it
-    stops when a round gains at most C * tol.
+    stops when a round, itself solved to C * tol, gains at most C * tol.
     """
     band = problem.band
     convex = SmoothedRisk(Band(0, band.stop, band.n_negatives))
@@ -91,7 +91,7 @@ def minimize_hinge(
         if gain > 0:
             w, scores, objective = round_.w, round_.scores, reached
         descent.record(objective)
-        if gain <= C * settings.tol:
+        if gain <= C * settings.tol and share * tol <= settings.tol * (1 + 1e-9):
             break
     return descent.result(w, scores, objective)
 
