@@ -54,7 +54,7 @@ class LinearBandClassifier(BandClassifier):
 
     def _check_parameters(self) -> None:
         check_range(self.fpr_range)
-        if self.surrogate not in SURROGATES:
+        if self.surrogate not in list(SURROGATES):  # a list: what cannot be hashed is a wrong name, too
             raise ValueError(f"surrogate must be one of {', '.join(map(repr, SURROGATES))}, got {self.surrogate!r}.")
         check_number("tol", self.tol, 0.0)
         check_number("max_iter", self.max_iter, 0, integer=True)
