@@ -65,6 +65,7 @@ class SmoothedLinearization(Linearization):
 
     margin_error: float
     rank_error: float
+    ranking: Ranking
     choice: _Curved
 
     def sample_pairs(self, limit: int, random: np.random.Generator) -> Pairs:
@@ -95,7 +96,13 @@ class SmoothedRisk:
     def linearize(self, positives: FloatArray, negatives: FloatArray, smoothing: Smoothing) -> SmoothedLinearization:
         """Evaluate the risk exactly and give the plane of the smoothed choice."""
         reach = self.band.n_negatives if self.tail else self.band.stop
-        ranking = Ranking(positives, negatives, entering_band(negatives, reach, smoothing.rank))
+        return self._at(Ranking(positives, negatives, entering_band(negatives, reach, smoothing.rank)), smoothing)
+
+    def sharpened(self, plane: SmoothedLinearization, smoothing: Smoothing) -> SmoothedLinearization:
+        """Linearise at the scores of ``plane`` with a sharper smoothing: nothing is sorted again."""
+        return self._at(plane.ranking, smoothing)
+
+    def _at(self, ranking: Ranking, smoothing: Smoothing) -> SmoothedLinearization:
         choice = _Choice(ranking, self.band, self.tail, smoothing)
         value, mixed = choice.scale * self._exact(ranking), choice.scale * float(choice.mixture_values().sum())
         offset, weights, counts = choice.plane()
@@ -108,6 +115,7 @@ class SmoothedRisk:
             index=ranking.index,
             margin_error=mixed - plane_value,
             rank_error=value - mixed,
+            ranking=ranking,
             choice=choice,
         )
 

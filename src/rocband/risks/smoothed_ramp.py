@@ -44,6 +44,7 @@ class SmoothedRamp:
             index=ranking.index,
             margin_error=0.0,
             rank_error=0.0,
+            ranking=ranking,
             choice=choice,
         )
 

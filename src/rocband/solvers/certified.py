@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -197,8 +197,9 @@ class _Solver:
             before = self.smoothing
             self._sharpen(here.plane, gradient)
             if self.smoothing != before:
-                ranks_moved = self.smoothing.rank != before.rank
-                here = self._rescaled(here) if ranks_moved else self._point(here.w, here.scores)
+                here = replace(here, plane=self.risk.sharpened(here.plane, self.smoothing))
+                if self.smoothing.rank != before.rank:
+                    here = self._rescaled(here)
                 gradient = self._add_plane(here)
             # 5. A direction, one pass for its scores, and a search along it that needs none.
             if self._stalled():
@@ -279,12 +280,11 @@ class _Solver:
         return self._point(self.best.w, self.best.scores)
 
     def _rescaled(self, here: _Point) -> _Point:
-        """Evaluate anew with the smoothing as it is, nearer to the origin or further out where that pays: no data pass.
+        """Search nearer to the origin, or further out where that is downhill; it takes no data pass.
 
         Where the model collapses, the minimiser shrinks in proportion to the smoothing of the ranks; along a path it
         grows with C.
         """
-        here = self._point(here.w, here.scores)
         outward, along = here.w - self.origin, here.scores.along(self.origin_scores, -1.0)
         if self._slope(here, outward, along) < 0:
             return self._search(here, outward, along, 0.5)
