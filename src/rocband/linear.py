@@ -98,6 +98,15 @@ class LinearBandClassifier(BandClassifier):
         self.converged_ = fit.status is Status.CONVERGED
         self.n_iter_ = problem.passes
         self.history_ = [asdict(step) for step in fit.history]
+        self._collapsed = not coefficients.any() or (
+            self.lower_bound_ >= fit.C * (1 - self.tol) and not self._gains_by_scale(scores, problem)
+        )
+
+    def _gains_by_scale(self, scores: Scores, problem: Problem) -> bool:
+        """Whether a multiple of the model beats the constant scorer: then a small C, not the data, holds it down."""
+        risk = SURROGATES[self.surrogate]
+        multiples = (Scores(factor * scores.positives, factor * scores.negatives) for factor in 4.0 ** np.arange(24))
+        return any(risk(each.positives, each.negatives, problem.band).value < 1 - self.tol for each in multiples)
 
     @property
     def _target(self) -> float:
@@ -111,7 +120,7 @@ class LinearBandClassifier(BandClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        if self.anchor is None and (self.lower_bound_ >= C * (1 - self.tol) or not self.coef_.any()):
+        if self.anchor is None and self._collapsed:
             warnings.warn(
                 f"The constant scorer is optimal for surrogate={self.surrogate!r} in this band (its objective {C:g} "
                 f"is matched by the lower bound {self.lower_bound_:.6g}): use surrogate='ramp', a wider fpr_range, or "
