@@ -57,7 +57,7 @@ class BandClassifier(ClassifierMixin, BaseEstimator):
                 f"y holds {len(self.classes_)} classes; keep two, or mark one as positive and the rest as negative."
             )
         if len(self.classes_) < 2:
-            raise ValueError(f"y holds only one class, {self.classes_[0]!r}; training needs rows of two classes.")
+            raise ValueError(f"y holds only one class, {self.classes_[0]!s}; training needs rows of two classes.")
         return codes.astype(bool)
 
     def __sklearn_tags__(self) -> Any:

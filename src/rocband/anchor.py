@@ -72,7 +72,7 @@ def _given(anchor: Any, n_features: int, classes: Any) -> FloatArray:
         raise ValueError(
             f"anchor must be None, 'logistic', 'auc', an array or a fitted linear model, got {anchor!r}."
         ) from None
-    if coefficients.size != n_features or coefficients.ndim > 2:
+    if coefficients.shape not in ((n_features,), (1, n_features)):
         raise ValueError(f"The anchor has coefficients of shape {coefficients.shape}, but X has {n_features} features.")
     if not np.isfinite(coefficients).all():
         raise ValueError("The anchor has coefficients that are not finite.")

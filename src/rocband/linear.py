@@ -54,7 +54,7 @@ class LinearBandClassifier(BandClassifier):
 
     def _check_parameters(self) -> None:
         check_range(self.fpr_range)
-        if self.surrogate not in list(SURROGATES):  # a list: what cannot be hashed is a wrong name, too
+        if not isinstance(self.surrogate, str) or self.surrogate not in SURROGATES:
             raise ValueError(f"surrogate must be one of {', '.join(map(repr, SURROGATES))}, got {self.surrogate!r}.")
         check_number("tol", self.tol, 0.0)
         check_number("max_iter", self.max_iter, 0, integer=True)
@@ -68,19 +68,19 @@ class LinearBandClassifier(BandClassifier):
         self._dtype = checked.dtype
         return rows, self._encode(y)
 
-    def _settings(self) -> Settings:
-        seed = check_random_state(0 if self.random_state is None else self.random_state).randint(np.iinfo(np.int32).max)
-        return Settings(
-            tol=self.tol,
-            max_passes=self.max_iter,
-            random=np.random.default_rng(seed),
-            on_step=print_step if self.verbose else None,
-        )
+    def _seeds(self, count: int) -> list[int]:
+        """Draw seeds; the same ones each time unless ``random_state`` is an instance that moves on."""
+        state = check_random_state(0 if self.random_state is None else self.random_state)
+        seeds: list[int] = state.randint(np.iinfo(np.int32).max, size=count).tolist()
+        return seeds
+
+    def _settings(self, seed: int, *, show: bool) -> Settings:
+        random = np.random.default_rng(seed)
+        return Settings(self.tol, self.max_iter, random, on_step=print_step if show else None)
 
     def _origin_and_start(self, problem: Problem, settings: Settings) -> tuple[FloatArray, FloatArray]:
         """Return what to shrink towards and, for a surrogate with local minima, a sensible model to start from."""
-        quiet = Settings(settings.tol, settings.max_passes, settings.random)
-        origin = anchor_coefficients(self.anchor, problem, self.classes_, quiet)
+        origin = anchor_coefficients(self.anchor, problem, self.classes_, settings.quiet())
         if origin.any() or is_convex(self.surrogate, problem):
             return origin, origin
         return origin, logistic_coefficients(problem, settings.random)
@@ -98,9 +98,9 @@ class LinearBandClassifier(BandClassifier):
         self.converged_ = fit.status is Status.CONVERGED
         self.n_iter_ = problem.passes
         self.history_ = [asdict(step) for step in fit.history]
-        self._collapsed = not coefficients.any() or (
-            self.lower_bound_ >= fit.C * (1 - self.tol) and not self._gains_by_scale(scores, problem)
-        )
+        constant = fit.C * (1 - min(self.tol, 1e-3))  # the objective of w = 0, less a little
+        flat = min(self.objective_, self.lower_bound_) >= constant and not origin.any()
+        self._collapsed = not coefficients.any() or (flat and not self._gains_by_scale(scores, problem))
 
     def _gains_by_scale(self, scores: Scores, problem: Problem) -> bool:
         """Whether a multiple of the model beats the constant scorer: then a small C, not the data, holds it down."""
@@ -120,7 +120,7 @@ class LinearBandClassifier(BandClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        if self.anchor is None and self._collapsed:
+        if self._collapsed:
             warnings.warn(
                 f"The constant scorer is optimal for surrogate={self.surrogate!r} in this band (its objective {C:g} "
                 f"is matched by the lower bound {self.lower_bound_:.6g}): use surrogate='ramp', a wider fpr_range, or "
@@ -152,10 +152,10 @@ class PartialAUCSVC(LinearBandClassifier):
         in the paper), or given coefficients.
     tol : float, default 1e-4
         For a convex surrogate it stops when ``dual_gap_ <= C * tol``; else when a step gains at most ``C * tol``.
-        On separable data, where the risk is near 0, that can leave the objective far from its minimum in relative
+        On separable data, where the risk is near 0, the first can leave the objective far from its minimum in relative
         terms: compare ``dual_gap_`` with ``objective_``.
     max_iter : int, default 500
-        Most passes over the data.
+        Most passes over the data of the solver; a rough first stage ("ramp") may add a quarter, the figures add one.
     target_fpr : float, optional
         The false-positive rate of `predict` on the training negatives; the band's upper end by default.
     warm_start : bool, default False
@@ -250,7 +250,7 @@ class PartialAUCSVC(LinearBandClassifier):
         previous = self.coef_[0] if self.warm_start and hasattr(self, "coef_") else None
         rows, positive = self._validated(X, y)
         problem = Problem(rows, positive, self.fpr_range)
-        settings = self._settings()
+        settings = self._settings(self._seeds(1)[0], show=bool(self.verbose))
         origin, start = self._origin_and_start(problem, settings)
         if previous is not None and len(previous) == problem.n_features:
             start = previous.astype(np.float64)

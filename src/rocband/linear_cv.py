@@ -14,7 +14,6 @@ from rocband.linear import LinearBandClassifier
 from rocband.metrics import partial_auc_score
 from rocband.risks.band import FloatArray, IndexArray
 from rocband.rows import Rows
-from rocband.solvers.certified import Settings
 from rocband.solvers.path import solve_path
 from rocband.solvers.problem import Problem
 
@@ -127,16 +126,19 @@ class PartialAUCSVCCV(LinearBandClassifier):
         Cs = _grid(self.Cs)
         rows, positive = self._validated(X, y)
         folds = list(check_cv(self.cv, positive, classifier=True).split(np.zeros((len(positive), 1)), positive, groups))
+        if not folds:
+            raise ValueError("cv makes no folds; give a number of folds, a splitter or a list of splits.")
+        seeds = self._seeds(len(folds) + 1)
         problems = [self._fold_problem(k, train, rows, positive) for k, (train, _) in enumerate(folds)]
         columns = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._fold_scores)(k, problem, test, positive, Cs)
+            delayed(self._fold_scores)(k, seeds[k], problem, test, positive, Cs)
             for k, (problem, (_, test)) in enumerate(zip(problems, folds, strict=True))
         )
         self.Cs_, self.scores_ = Cs, np.column_stack(columns)
         self.C_ = float(Cs[choose(self.scores_, self.one_standard_error)])
         if self.verbose:
             print(f"[rocband] chosen: C = {self.C_:g}, mean pAUC {self.scores_.mean(axis=1).max():.4f}", flush=True)
-        self._refit(Problem(rows, positive, self.fpr_range))
+        self._refit(Problem(rows, positive, self.fpr_range), seeds[-1])
         return self
 
     def _fold_problem(self, fold: int, train: IndexArray, rows: Rows, positive: npt.NDArray[np.bool_]) -> Problem:
@@ -144,17 +146,23 @@ class PartialAUCSVCCV(LinearBandClassifier):
             raise ValueError(
                 f"The training part of fold {fold} holds only one class; use fewer folds or a stratified splitter."
             )
-        return Problem(rows, positive, self.fpr_range, np.asarray(train))
+        return Problem(rows, positive, self.fpr_range, np.arange(len(positive))[train])
 
     def _fold_scores(
-        self, fold: int, problem: Problem, test: IndexArray, positive: npt.NDArray[np.bool_], Cs: FloatArray
+        self,
+        fold: int,
+        seed: int,
+        problem: Problem,
+        test: IndexArray,
+        positive: npt.NDArray[np.bool_],
+        Cs: FloatArray,
     ) -> FloatArray:
         """Partial AUC on the held-out part of one fold, for every C."""
         if len(np.unique(positive[test])) < 2:
             raise ValueError(
                 f"The held-out part of fold {fold} holds only one class; use fewer folds or a stratified splitter."
             )
-        settings = Settings(self.tol, self.max_iter, self._settings().random)
+        settings = self._settings(seed, show=False)
         origin, start = self._origin_and_start(problem, settings)
         fits = solve_path(problem, self.surrogate, Cs.tolist(), origin, settings, start)
         held_out = [problem.rows.scores(fit.w)[test] for fit in fits]
@@ -164,10 +172,8 @@ class PartialAUCSVCCV(LinearBandClassifier):
             print(f"[rocband] fold {fold}: pAUC {scores[best]:.4f} at C = {Cs[best]:g}", flush=True)
         return scores
 
-    def _refit(self, problem: Problem) -> None:
-        settings = self._settings()
-        if self.verbose < 2:
-            settings = Settings(settings.tol, settings.max_passes, settings.random)
+    def _refit(self, problem: Problem, seed: int) -> None:
+        settings = self._settings(seed, show=self.verbose > 1)
         origin, start = self._origin_and_start(problem, settings)
         path = [C for C in self.Cs_.tolist() if C <= self.C_]
         self._store(solve_path(problem, self.surrogate, path, origin, settings, start)[-1], problem, origin)

@@ -76,6 +76,10 @@ class Settings:
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     on_step: Callable[[Step], None] | None = None
 
+    def quiet(self) -> Settings:
+        """Return the same without reports of the steps."""
+        return replace(self, on_step=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -197,9 +201,7 @@ class _Solver:
             before = self.smoothing
             self._sharpen(here.plane, gradient)
             if self.smoothing != before:
-                here = replace(here, plane=self.risk.sharpened(here.plane, self.smoothing))
-                if self.smoothing.rank != before.rank:
-                    here = self._rescaled(here)
+                here = self._rescaled(replace(here, plane=self.risk.sharpened(here.plane, self.smoothing)))
                 gradient = self._add_plane(here)
             # 5. A direction, one pass for its scores, and a search along it that needs none.
             if self._stalled():
@@ -349,7 +351,9 @@ def solve_curvature(differences: Matrix, weight: FloatArray, gradient: FloatArra
         sparse.diags_array(root) @ differences if sparse.issparse(differences) else differences * root[:, None]
     )
     if scaled.shape[1] <= scaled.shape[0]:
-        return _solve_shifted(scaled.T @ scaled, gradient)
+        with np.errstate(over="ignore", invalid="ignore"):
+            curvature = scaled.T @ scaled
+        return _solve_shifted(curvature, gradient)
     inner: FloatArray = gradient - scaled.T @ _solve_shifted(scaled @ scaled.T, scaled @ gradient)
     return inner
 
@@ -362,6 +366,8 @@ def _solve_shifted(gram: Any, right: FloatArray) -> FloatArray:
     shifted: FloatArray = gram if isinstance(gram, np.ndarray) else gram.toarray()
     diagonal = np.diag_indices(len(shifted))
     shifted[diagonal] += 1.0
+    if not (np.isfinite(shifted).all() and np.isfinite(right).all()):
+        raise ValueError("The curvature overflows; scale the features, for instance with StandardScaler, or lower C.")
     scale = 1.0 / np.sqrt(shifted[diagonal])
     shifted *= scale
     shifted *= scale[:, None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from rocband.solvers.certified import Settings, Status, Step, newton_direction
 from rocband.solvers.planes import Planes
 from rocband.solvers.problem import Problem, Scores
 
-__all__ = ["LocalResult", "minimize_hinge", "minimize_ramp"]
+__all__ = ["LocalResult", "minimize_hinge", "minimize_ramp", "ramp_objective"]
 
 _START = Smoothing(margin=0.5, rank=0.25)
 _SHARPEN = 0.3
@@ -83,7 +83,7 @@ def minimize_hinge(
         above = top_hinge(scores.positives, scores.negatives, band.start, 1.0)
         pull = problem.gradient(above.scaled(1 / (len(problem.positives) * band.width)))
         tol = max(settings.tol, 0.1 * gain / C) / share
-        inner = Settings(tol, max(settings.max_passes - descent.passes, 1), settings.random)
+        inner = replace(settings.quiet(), tol=tol, max_passes=max(settings.max_passes - descent.passes, 1))
         round_ = certified.minimize(problem, convex, C * share, origin + C * pull, inner, start=w, planes=planes)
         value = hinge(round_.scores.positives, round_.scores.negatives, band).value
         reached = _objective(round_.w, origin, C * value)
@@ -127,6 +127,11 @@ class _Point:
     w: FloatArray
     scores: Scores
     objective: float
+
+
+def ramp_objective(w: FloatArray, problem: Problem, C: float, origin: FloatArray) -> float:
+    """Return 1/2 |w - origin|^2 + C * ramp(w); one pass over the data."""
+    return _ramp_point(w, problem.scores(w), problem, C, origin).objective
 
 
 def _ramp_point(w: FloatArray, scores: Scores, problem: Problem, C: float, origin: FloatArray) -> _Point:

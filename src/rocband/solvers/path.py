@@ -11,7 +11,7 @@ from rocband.risks.band import FloatArray
 from rocband.risks.smoothed import SmoothedRisk
 from rocband.solvers import certified
 from rocband.solvers.certified import Settings, Status, Step
-from rocband.solvers.dc import minimize_hinge, minimize_ramp
+from rocband.solvers.dc import minimize_hinge, minimize_ramp, ramp_objective
 from rocband.solvers.problem import Problem, Scores
 
 __all__ = ["Fit", "is_convex", "solve", "solve_path"]
@@ -63,6 +63,8 @@ def solve(
         local = minimize_hinge(problem, C, origin, settings, start)
     else:
         local = minimize_ramp(problem, C, origin, settings, _from_wider_band(problem, C, origin, settings, start))
+        if local.objective > ramp_objective(start, problem, C, origin):
+            local = minimize_ramp(problem, C, origin, settings, start)
     return Fit(C, local.w, local.scores, local.objective, local.status, local.history, None)
 
 
@@ -73,7 +75,7 @@ def _from_wider_band(
     if band.stop == n:
         return start
     wider = problem.with_range((band.start / n, min(_WIDER * band.stop / n, 1.0)))
-    rough = replace(settings, tol=max(_ROUGH, settings.tol), max_passes=max(settings.max_passes // 4, 1), on_step=None)
+    rough = replace(settings.quiet(), tol=max(_ROUGH, settings.tol), max_passes=max(settings.max_passes // 4, 1))
     return minimize_ramp(wider, C, origin, rough, start).w
 
 

@@ -85,7 +85,10 @@ class Problem:
         if not w.any():
             return Scores(np.zeros(len(self.positives)), np.zeros(len(self.negatives)))
         self._counter[0] += 1
-        scores = self.rows.scores(w)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self.rows.scores(w)
+        if not np.isfinite(scores).all():
+            raise ValueError("The scores overflow; scale the features, for instance with StandardScaler, or lower C.")
         return Scores(scores[self.positives].astype(np.float64), scores[self.negatives].astype(np.float64))
 
     def gradient(self, plane: Linearization) -> FloatArray:
