@@ -431,6 +431,7 @@ def test_value_of_the_ramp_is_exact(sample, smoothing):
     line = SmoothedRamp(band).linearize(positives, negatives, smoothing)
     slack = rounding(positives, negatives)
     assert line.value == pytest.approx(reference.ramp(positives, negatives, band), rel=0, abs=slack)
+    slack = plane_rounding(smoothing, positives, negatives)
     assert at(line, positives, negatives) == pytest.approx(line.value, rel=0, abs=10 * slack)
 
 
