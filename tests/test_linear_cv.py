@@ -128,3 +128,43 @@ def test_a_class_missing_in_a_fold():
     X, y = np.random.default_rng(0).normal(size=(40, 2)), np.repeat([0, 1], 20)
     with pytest.raises(ValueError, match=r"part of fold 0 holds only one class; use fewer folds"):
         PartialAUCSVCCV(Cs=[1.0], cv=KFold(2)).fit(X, y)
+
+
+def test_a_random_state_instance_gives_the_same_folds_in_parallel(data):
+    X, y = data
+    serial, parallel = (
+        PartialAUCSVCCV(BAND, Cs=[1.0, 100.0], cv=3, n_jobs=jobs, random_state=np.random.RandomState(0)).fit(X, y)
+        for jobs in (None, 2)
+    )
+    np.testing.assert_allclose(serial.scores_, parallel.scores_, atol=5e-3)
+
+
+def test_folds_as_masks_are_folds_as_numbers(data):
+    X, y = data
+    first = np.arange(len(y)) % 2 == 0
+    masks = PartialAUCSVCCV(BAND, Cs=[1.0], cv=[(first, ~first)]).fit(X, y)
+    numbers = PartialAUCSVCCV(BAND, Cs=[1.0], cv=[(np.flatnonzero(first), np.flatnonzero(~first))]).fit(X, y)
+    np.testing.assert_array_equal(masks.scores_, numbers.scores_)
+
+
+def test_no_folds():
+    with pytest.raises(ValueError, match="cv makes no folds"):
+        PartialAUCSVCCV(cv=[]).fit(np.eye(4), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_warm_start_never_ends_higher(seed):
+    random = np.random.default_rng(seed)
+    y = (random.random(120) < 0.4).astype(int)
+    X = random.normal(size=(120, 3)) + 1.5 * np.outer(y, [1, 0, 0])
+    model = PartialAUCSVC(warm_start=True).fit(X, y)
+    first = model.objective_
+    assert model.fit(X, y).objective_ <= first * (1 + 1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("scale", "C"), [(1e200, 1.0), (1.0, 1e300)])
+def test_overflow_is_one_sentence(data, scale, C):
+    X, y = data
+    with pytest.raises(ValueError, match=r"overflow.*; scale the features"):
+        PartialAUCSVC(BAND, C=C).fit(scale * X, y)
