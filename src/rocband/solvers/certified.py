@@ -33,7 +33,9 @@ __all__ = ["Result", "Settings", "Status", "Step", "minimize"]
 _START = Smoothing(margin=2.0, rank=1.0)
 _SHARPEN = 0.3
 _TRIALS = 12
-_PATIENCE = 12
+# Steps to wait, and the share of the gap they may leave, before the planes are followed; where features outnumber the
+# positives the data are separable as a rule, and planes serve better than curvature.
+_PATIENCE = {"narrow": (12, 0.9), "wide": (4, 0.6)}
 
 
 class Status(Enum):
@@ -252,10 +254,12 @@ class _Solver:
         )
 
     def _stalled(self) -> bool:
-        """Whether the last steps closed less than a tenth of the gap; then every other step follows the planes."""
-        if len(self.history) <= _PATIENCE or len(self.history) % 2:
+        """Whether the last steps closed too little of the gap; then every other step follows the planes."""
+        wide = self.problem.n_features > len(self.problem.positives)
+        steps, share = _PATIENCE["wide" if wide else "narrow"]
+        if len(self.history) <= steps or len(self.history) % 2:
             return False
-        return self._gap > 0.9 * self.history[-1 - _PATIENCE].gap
+        return self._gap > share * self.history[-1 - steps].gap
 
     def _follow_planes(self) -> _Point:
         """Search by the exact objective from the best model to the minimiser of the planes, adding sharp planes.
