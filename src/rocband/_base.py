@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -26,6 +27,7 @@ class BandClassifier(ClassifierMixin, BaseEstimator):
     """A binary classifier that predicts the positive class where ``decision_function`` is above 0."""
 
     classes_: npt.NDArray[Any]
+    decision_function: Callable[[Any], FloatArray]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict the class of each row at the threshold for ``target_fpr``.
@@ -40,10 +42,6 @@ class BandClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Score each row; above 0 means positive at the threshold for ``target_fpr``."""
-        raise NotImplementedError
 
     def _encode(self, y: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Set ``classes_`` and return which rows are positives: those of the greater label."""
