@@ -110,7 +110,7 @@ class SmoothedRisk:
         return SmoothedLinearization(
             value=value,
             offset=offset,
-            positives=weights,
+            positives=ranking.as_given(weights),
             negatives=counts,
             index=ranking.index,
             margin_error=mixed - plane_value,
@@ -310,7 +310,7 @@ class _Choice:
         for run, row_weight in ((self.inside, self.mix), (self.beyond, self.mix), (self.above, 1.0 - self.mix)):
             if run is not None:
                 i, j, pair_weight = run.sample(row_weight, limit, random)
-                left.append(i)
+                left.append(self.ranking.order[i])
                 right.append(m + self.ranking.index[j])
                 weight.append(pair_weight)
         for share, pull in self._edges():
@@ -319,7 +319,7 @@ class _Choice:
             right.append(m + self.ranking.index[j])
             weight.append(pair_weight)
         i, j, pair_weight = self._mixed_sample(limit, random)
-        left.append(i)
+        left.append(self.ranking.order[i])
         right.append(m + self.ranking.index[j])
         weight.append(pair_weight)
         return Pairs(np.concatenate(left), np.concatenate(right), self.scale * np.concatenate(weight))
@@ -340,11 +340,13 @@ class _Choice:
 
     def _mixed_sample(self, limit: int, random: np.random.Generator) -> _Sample:
         """Pair each positive whose row is mixed with a random negative of the top: its row as a whole moves."""
-        mixed = np.flatnonzero((self.mix > 0) & (self.mix < 1))[:limit]
+        mixed = np.flatnonzero((self.mix > 0) & (self.mix < 1))
+        stride = len(mixed) // limit + 1
+        mixed = mixed[::stride]
         partner = len(self.top) - 1 - random.integers(0, max(self.band.stop, 1), len(mixed))
         moved = np.zeros(len(mixed))
         if self.above is not None and len(mixed):
-            moved = (self.inside.weights + self.mass - self.above.weights)[mixed] ** 2 / self._mix_width
+            moved = stride * (self.inside.weights + self.mass - self.above.weights)[mixed] ** 2 / self._mix_width
         return mixed, np.maximum(partner, 0), moved
 
 

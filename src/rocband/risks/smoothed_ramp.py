@@ -39,7 +39,7 @@ class SmoothedRamp:
         return SmoothedLinearization(
             value=value,
             offset=value - float(counts @ ranking.negatives + weights @ ranking.positives),
-            positives=weights,
+            positives=ranking.as_given(weights),
             negatives=counts,
             index=ranking.index,
             margin_error=0.0,
@@ -75,7 +75,7 @@ class _RampChoice:
         upper, lower, edge_weight = edge_sample(self.top, np.maximum(felt, 0) / self.smoothing.rank, limit, random)
         index = self.ranking.index
         return Pairs(
-            np.concatenate([i, m + index[upper]]),
+            np.concatenate([self.ranking.order[i], m + index[upper]]),
             np.concatenate([m + index[j], m + index[lower]]),
             self.scale * np.concatenate([weight, edge_weight]),
         )

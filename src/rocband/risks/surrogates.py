@@ -74,7 +74,7 @@ def _run(ranking: Ranking, start: int, stop: int, margin: float) -> Linearizatio
     return Linearization(
         value=float(rows.values.sum()),
         offset=margin * float(rows.counts.sum()),
-        positives=-rows.counts,
+        positives=ranking.as_given(-rows.counts),
         negatives=rows.beaten(stop - start),
         index=ranking.index[k - stop : k - start],
     )
@@ -145,7 +145,7 @@ def _structural(positives: FloatArray, negatives: FloatArray, band: Band, tail: 
     return Linearization(
         value=float(np.where(deep, whole, above.values).sum()),
         offset=float(inside.counts[deep].sum()),
-        positives=-np.where(deep, a + inside.counts + beyond.counts, above.counts),
+        positives=ranking.as_given(-np.where(deep, a + inside.counts + beyond.counts, above.counts)),
         negatives=np.concatenate(weights),
         index=ranking.index,
     ).scaled(1 / (m * band.width))
