@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import reference
 from rocband.risks import SURROGATES, Band, Linearization, hinge, naive, ramp, tight, top_hinge
+from rocband.risks.surrogates import ramp_value
 
 THOROUGH = settings(max_examples=250, deadline=None)
 EXACT = 1e-12
@@ -407,3 +408,21 @@ class TestLinearization:
     def test_names(self):
         assert {name: risk.__name__ for name, risk in SURROGATES.items()} == {name: name for name in SURROGATES}
         assert set(SURROGATES) == {"tight", "hinge", "ramp", "naive"}
+
+
+@pytest.mark.parametrize("far", [-1e6, -1e12])
+@pytest.mark.parametrize("name", ["hinge", "ramp"])
+def test_a_negative_far_below_costs_no_digits(name, far):
+    random = np.random.default_rng(0)
+    positives, negatives, band = random.normal(size=30), random.normal(size=50), Band(0, 50, 50)
+    negatives[3] = far
+    value = SURROGATES[name](positives, negatives, band).value
+    assert value == pytest.approx(getattr(reference, name)(positives, negatives, band), rel=1e-14)
+
+
+@THOROUGH
+@given(sample=samples())
+def test_value_of_the_ramp_alone(sample):
+    positives, negatives, band = sample
+    expected = reference.ramp(positives, negatives, band)
+    assert ramp_value(positives, negatives, band) == pytest.approx(expected, rel=0, abs=rounding(positives, negatives))

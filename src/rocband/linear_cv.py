@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,18 +15,22 @@ from rocband.linear import LinearBandClassifier
 from rocband.metrics import partial_auc_score
 from rocband.risks.band import FloatArray, IndexArray
 from rocband.rows import Rows
-from rocband.solvers.path import solve_path
+from rocband.solvers.path import solve, solve_path
 from rocband.solvers.problem import Problem
 
 __all__ = ["PartialAUCSVCCV"]
+
+
+# Models that are only compared need no more: their scores on held-out rows differ far more from fold to fold.
+_FOLD_LOOSER = 10.0
 
 
 class PartialAUCSVCCV(LinearBandClassifier):
     r"""Linear classifier for a band of false-positive rates with C chosen by cross-validation.
 
     In each fold the whole grid of C is solved along one path, from the smallest, with everything found so far taken
-    over from C to C; the C with the best mean partial AUC on the held-out parts is then fitted to all rows, along the
-    same path.
+    over from C to C; the C with the best mean partial AUC on the held-out parts is then fitted to all rows, from the
+    model of the best fold.
 
     Parameters
     ----------
@@ -55,7 +60,7 @@ class PartialAUCSVCCV(LinearBandClassifier):
     coef_, intercept_, threshold_, classes_, objective_, lower_bound_, dual_gap_, converged_, history_, n_features_in_
         As in `PartialAUCSVC`, for the fit to all rows with ``C_``.
     n_iter_ : int
-        Passes over the data of that fit and of the path that led to it.
+        Passes over the data of that fit.
 
     See Also
     --------
@@ -63,7 +68,8 @@ class PartialAUCSVCCV(LinearBandClassifier):
 
     Notes
     -----
-    X is not copied into folds: a fold is a set of row numbers, and held-out rows are scored in the same pass.
+    X is not copied into folds: a fold is a set of row numbers. Models that are only compared are solved to a tolerance
+    of ``10 * tol``, the last fit to ``tol``.
 
     Examples
     --------
@@ -130,15 +136,20 @@ class PartialAUCSVCCV(LinearBandClassifier):
             raise ValueError("cv makes no folds; give a number of folds, a splitter or a list of splits.")
         seeds = self._seeds(len(folds) + 1)
         problems = [self._fold_problem(k, train, rows, positive) for k, (train, _) in enumerate(folds)]
-        columns = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._fold_scores)(k, seeds[k], problem, test, positive, Cs)
-            for k, (problem, (_, test)) in enumerate(zip(problems, folds, strict=True))
+        paths, columns = zip(
+            *Parallel(n_jobs=self.n_jobs)(
+                delayed(self._fold_path)(k, seeds[k], problem, test, positive, Cs)
+                for k, (problem, (_, test)) in enumerate(zip(problems, folds, strict=True))
+            ),
+            strict=True,
         )
         self.Cs_, self.scores_ = Cs, np.column_stack(columns)
-        self.C_ = float(Cs[choose(self.scores_, self.one_standard_error)])
+        chosen = choose(self.scores_, self.one_standard_error)
+        self.C_ = float(Cs[chosen])
         if self.verbose:
             print(f"[rocband] chosen: C = {self.C_:g}, mean pAUC {self.scores_.mean(axis=1).max():.4f}", flush=True)
-        self._refit(Problem(rows, positive, self.fpr_range), seeds[-1])
+        start = paths[int(self.scores_[chosen].argmax())][chosen]
+        self._refit(Problem(rows, positive, self.fpr_range), seeds[-1], start)
         return self
 
     def _fold_problem(self, fold: int, train: IndexArray, rows: Rows, positive: npt.NDArray[np.bool_]) -> Problem:
@@ -148,7 +159,7 @@ class PartialAUCSVCCV(LinearBandClassifier):
             )
         return Problem(rows, positive, self.fpr_range, np.arange(len(positive))[train])
 
-    def _fold_scores(
+    def _fold_path(
         self,
         fold: int,
         seed: int,
@@ -156,13 +167,14 @@ class PartialAUCSVCCV(LinearBandClassifier):
         test: IndexArray,
         positive: npt.NDArray[np.bool_],
         Cs: FloatArray,
-    ) -> FloatArray:
-        """Partial AUC on the held-out part of one fold, for every C."""
+    ) -> tuple[list[FloatArray], FloatArray]:
+        """Models of one fold for every C, and their partial AUC on its held-out part."""
         if len(np.unique(positive[test])) < 2:
             raise ValueError(
                 f"The held-out part of fold {fold} holds only one class; use fewer folds or a stratified splitter."
             )
         settings = self._settings(seed, show=False)
+        settings = replace(settings, tol=_FOLD_LOOSER * settings.tol)
         origin, start = self._origin_and_start(problem, settings)
         fits = solve_path(problem, self.surrogate, Cs.tolist(), origin, settings, start)
         held_out = [problem.rows.scores(fit.w)[test] for fit in fits]
@@ -170,13 +182,12 @@ class PartialAUCSVCCV(LinearBandClassifier):
         if self.verbose:
             best = int(scores.argmax())
             print(f"[rocband] fold {fold}: pAUC {scores[best]:.4f} at C = {Cs[best]:g}", flush=True)
-        return scores
+        return [fit.w for fit in fits], scores
 
-    def _refit(self, problem: Problem, seed: int) -> None:
+    def _refit(self, problem: Problem, seed: int, start: FloatArray) -> None:
         settings = self._settings(seed, show=self.verbose > 1)
-        origin, start = self._origin_and_start(problem, settings)
-        path = [C for C in self.Cs_.tolist() if C <= self.C_]
-        self._store(solve_path(problem, self.surrogate, path, origin, settings, start)[-1], problem, origin)
+        origin, _ = self._origin_and_start(problem, settings)
+        self._store(solve(problem, self.surrogate, self.C_, origin, settings, start), problem, origin)
         self._warn(self.C_)
 
 

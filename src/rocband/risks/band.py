@@ -90,6 +90,14 @@ def top_indices(values: FloatArray, k: int) -> IndexArray:
     return passing[np.argsort(values[passing])[len(passing) - k :]]
 
 
+def top_values(values: FloatArray, k: int) -> FloatArray:
+    """Return the ``k`` largest values, ascending; much faster than to find where they are."""
+    passing = values[values >= _guess_threshold(values, k)]
+    if len(passing) < k:
+        passing = np.partition(values, len(values) - k)[len(values) - k :]
+    return np.sort(passing)[len(passing) - k :]
+
+
 def _guess_threshold(values: FloatArray, k: int) -> float:
     sample = values[:: max(len(values) // 32768, 1)]
     expected = k * len(sample) / len(values)
@@ -136,17 +144,18 @@ class Ranking:
     Notes
     -----
     Time O(n + (m + k) log (m + k)), memory O(n). Positives are sorted too: their binary searches among the negatives
-    then run several times faster than the sort costs. Every surrogate depends on differences of scores only, so a
-    centre is subtracted: scores with a large common offset lose no digits in prefix sums.
+    then run several times faster than the sort costs. Every surrogate depends on differences of scores only, so the
+    highest negative is subtracted and sums run from the top down: neither a large common offset nor a negative far
+    below the others costs digits where the ranking is decided.
     """
 
     def __init__(self, positives: FloatArray, negatives: FloatArray, index: IndexArray) -> None:
-        centre = float(negatives[index[0]])
+        centre = float(negatives[index[-1]])
         self.index = index
         self.order: IndexArray = np.argsort(positives)
         self.negatives: FloatArray = np.subtract(negatives[index], centre, dtype=np.float64)
         self.positives: FloatArray = np.subtract(positives[self.order], centre, dtype=np.float64)
-        self.sums = prefix_sums(self.negatives)
+        self.sums = top_sums(self.negatives)
         self._first: dict[float, IndexArray] = {}
 
     def as_given(self, values: FloatArray) -> FloatArray:
@@ -169,17 +178,17 @@ class Ranking:
         if low > 0 or start > 0:
             first = np.clip(first, low, high)
         counts = (high - first).astype(np.float64)
-        values = counts * (margin - self.positives) + (self.sums[high] - self.sums[first])
+        values = counts * (margin - self.positives) + (self.sums[first] - self.sums[high])
         return HingeRows(values, counts, first - low if low else first)
 
     def run_sum(self, start: int, stop: int) -> float:
         """Sum of z_(j) over the ranks start < j <= stop."""
         k = len(self.negatives)
-        return float(self.sums[k - start] - self.sums[k - stop])
+        return float(self.sums[k - stop] - self.sums[k - start])
 
 
-def prefix_sums(values: FloatArray) -> FloatArray:
-    """Return the sums of the first 0, 1, ..., len(values) values."""
+def top_sums(values: FloatArray) -> FloatArray:
+    """Return the sums of the last len(values), ..., 1, 0 values, added from the last one down."""
     sums = np.zeros(len(values) + 1)
-    np.cumsum(values, out=sums[1:])
+    np.cumsum(values[::-1], out=sums[-2::-1])
     return sums

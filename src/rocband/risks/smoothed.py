@@ -22,7 +22,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rocband.risks.band import Band, FloatArray, IndexArray, Ranking, prefix_sums
+from rocband.risks.band import Band, FloatArray, IndexArray, Ranking, top_sums
 from rocband.risks.surrogates import Linearization, naive, tight
 
 __all__ = ["Pairs", "SmoothedLinearization", "SmoothedRisk", "Smoothing", "share_threshold"]
@@ -175,13 +175,13 @@ def share_threshold(scores: FloatArray, k: float, width: float) -> float:
     The sum falls from at least k to at most k as theta rises from z_(k) - width to z_(k); Newton steps on this
     piecewise linear function, kept inside the bracket, end after a few pieces.
     """
-    n, sums = len(scores), prefix_sums(scores)
+    n, sums = len(scores), top_sums(scores)
     high = float(scores[n - math.ceil(k)])
     low = high - width
     theta = high - width / 2
     for _ in range(60):
         first, full = np.searchsorted(scores, (theta, theta + width))
-        excess = n - full + (sums[full] - sums[first] - (full - first) * theta) / width - k
+        excess = n - full + (sums[first] - sums[full] - (full - first) * theta) / width - k
         low, high = (theta, high) if excess > 0 else (low, theta)
         if abs(excess) <= 1e-12 * n or high - low <= 1e-15 * (abs(low) + abs(high)):
             break
@@ -218,16 +218,16 @@ class Run:
         first = ranking.first(margin)
         full = np.searchsorted(ranking.negatives, width - reach)
         np.maximum(first, full, out=full)
-        mass, moment = prefix_sums(share), prefix_sums(share * ranking.negatives)
-        partly = reach * (mass[full] - mass[first]) + moment[full] - moment[first]
+        mass, moment = top_sums(share), top_sums(share * ranking.negatives)
+        partly = reach * (mass[first] - mass[full]) + moment[first] - moment[full]
         return cls(
             margin,
             width,
             share,
             first,
             full,
-            weights=mass[-1] - mass[full] + partly / width,
-            values=reach * (mass[-1] - mass[first]) + moment[-1] - moment[first],
+            weights=mass[full] + partly / width,
+            values=reach * mass[first] + moment[first],
         )
 
     def counts(self, ranking: Ranking, row_weight: FloatArray) -> FloatArray:

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rocband.risks.band import Band, FloatArray, IndexArray, Ranking, top_indices
+from rocband.risks.band import Band, FloatArray, IndexArray, Ranking, top_indices, top_sums, top_values
 
-__all__ = ["SURROGATES", "Linearization", "hinge", "naive", "ramp", "tight", "top_hinge"]
+__all__ = ["SURROGATES", "Linearization", "hinge", "naive", "ramp", "ramp_value", "tight", "top_hinge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,17 @@ def ramp(positives: FloatArray, negatives: FloatArray, band: Band) -> Linearizat
         negatives=runs[0].negatives - runs[1].negatives,
         index=runs[0].index,
     ).scaled(1 / (len(positives) * band.width))
+
+
+def ramp_value(positives: FloatArray, negatives: FloatArray, band: Band) -> float:
+    """Value of `ramp` alone, in less than half the time."""
+    top = top_values(negatives, band.stop)
+    own = np.sort(np.subtract(positives, top[-1], dtype=np.float64))
+    top = np.subtract(top, top[-1], dtype=np.float64)
+    sums, high = top_sums(top), band.width
+    beyond, below = (np.minimum(np.searchsorted(top, own - margin, side="right"), high) for margin in (0.0, 1.0))
+    partly = (1.0 - own) * (beyond - below) + sums[below] - sums[beyond]
+    return float((high - beyond).sum() + partly.sum()) / (len(positives) * band.width)
 
 
 def tight(positives: FloatArray, negatives: FloatArray, band: Band) -> Linearization:

@@ -10,7 +10,7 @@ import numpy as np
 from rocband.risks.band import Band, FloatArray
 from rocband.risks.smoothed import SmoothedRisk, Smoothing
 from rocband.risks.smoothed_ramp import SmoothedRamp
-from rocband.risks.surrogates import hinge, ramp, top_hinge
+from rocband.risks.surrogates import hinge, ramp_value, top_hinge
 from rocband.solvers import certified
 from rocband.solvers.certified import Settings, Status, Step, newton_direction
 from rocband.solvers.planes import Planes
@@ -18,10 +18,10 @@ from rocband.solvers.problem import Problem, Scores
 
 __all__ = ["LocalResult", "minimize_hinge", "minimize_ramp", "ramp_objective"]
 
-_START = Smoothing(margin=0.5, rank=0.25)
 _SHARPEN = 0.3
-_SHARPEST = 0.004
-_STEPS = (2.0, 1.0, 0.4, 0.15, 0.05, 0.015)
+# The ramp's smoothing ends at this many times the tolerance.
+_SHARPEST = 50.0
+_STEPS = (2.0, 1.0, 0.4, 0.15, 0.05, 0.015, 0.004, 0.001)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +96,17 @@ def minimize_hinge(
     return descent.result(w, scores, objective)
 
 
-def minimize_ramp(problem: Problem, C: float, origin: FloatArray, settings: Settings, start: FloatArray) -> LocalResult:
+def minimize_ramp(
+    problem: Problem, C: float, origin: FloatArray, settings: Settings, start: FloatArray, width: float = 0.5
+) -> LocalResult:
     """Descend 1/2 |w - origin|^2 + C * ramp(w) by Newton steps on a convex majorant of the smoothed ramp.
 
     A direction costs one pass over the data; the best of a few step lengths is taken by the exact objective, which
-    never rises. When no length gains enough, the smoothing is sharpened; it stops when the sharpest gains at most
-    C * tol.
+    never rises. When no length gains enough, the smoothing, at first of the given ``width``, is sharpened; it stops
+    when the sharpest gains at most C * tol.
     """
     risk, descent = SmoothedRamp(problem.band), _Descent(problem, settings)
-    smoothing = _START
+    smoothing = Smoothing(width, width / 2)
     here = _ramp_point(start, problem.scores(start), problem, C, origin)
     descent.record(here.objective)
     while not descent.spent:
@@ -116,7 +118,7 @@ def minimize_ramp(problem: Problem, C: float, origin: FloatArray, settings: Sett
         here = there
         descent.record(here.objective)
         if gain <= C * max(settings.tol, 0.001 * smoothing.margin):
-            if smoothing.margin <= _SHARPEST:
+            if smoothing.margin <= _SHARPEST * settings.tol:
                 break
             smoothing = Smoothing(smoothing.margin * _SHARPEN, smoothing.rank * _SHARPEN)
     return descent.result(here.w, here.scores, here.objective)
@@ -129,14 +131,13 @@ class _Point:
     objective: float
 
 
-def ramp_objective(w: FloatArray, problem: Problem, C: float, origin: FloatArray) -> float:
-    """Return 1/2 |w - origin|^2 + C * ramp(w); one pass over the data."""
-    return _ramp_point(w, problem.scores(w), problem, C, origin).objective
+def ramp_objective(w: FloatArray, scores: Scores, problem: Problem, C: float, origin: FloatArray) -> float:
+    """Return 1/2 |w - origin|^2 + C * ramp(w), given the scores of w."""
+    return _objective(w, origin, C * ramp_value(scores.positives, scores.negatives, problem.band))
 
 
 def _ramp_point(w: FloatArray, scores: Scores, problem: Problem, C: float, origin: FloatArray) -> _Point:
-    value = ramp(scores.positives, scores.negatives, problem.band).value
-    return _Point(w, scores, _objective(w, origin, C * value))
+    return _Point(w, scores, ramp_objective(w, scores, problem, C, origin))
 
 
 def _best_step(here: _Point, direction: FloatArray, problem: Problem, C: float, origin: FloatArray) -> _Point:

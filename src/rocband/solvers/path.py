@@ -17,9 +17,13 @@ from rocband.solvers.problem import Problem, Scores
 __all__ = ["Fit", "is_convex", "solve", "solve_path"]
 
 # Before the ramp is descended on its band, it is descended roughly on one this much wider, from which it is less
-# likely to end in a poor local minimum.
+# likely to end in a poor local minimum; where rows are many, a random part of them serves: at least so many of the
+# positives and of the negatives in the band, and more when features are many.
 _WIDER = 2.0
 _ROUGH = 1e-3
+_SAMPLE, _SAMPLE_PER_FEATURE, _SAMPLE_NUMBERS = 1000, 20, 20_000_000
+# The smoothing that the descent on the band itself starts with, after the rough one.
+_NARROW = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,15 @@ def solve(
     origin: FloatArray,
     settings: Settings,
     start: FloatArray,
-    warm: certified.Result | None = None,
+    previous: Fit | None = None,
+    wider: Problem | None = None,
 ) -> Fit:
-    """Minimise 1/2 |w - origin|^2 + C * surrogate(w), from ``start`` or, if convex, from an earlier result."""
+    """Minimise 1/2 |w - origin|^2 + C * surrogate(w), from ``start`` or from the fit for another C.
+
+    ``wider`` is what `wider_band` made of the problem for another C; it is made anew by default.
+    """
+    warm = None if previous is None else previous.certified
+    start = start if previous is None else previous.w
     if is_convex(surrogate, problem):
         risk = SmoothedRisk(problem.band, tail=surrogate == "naive")
         result = certified.minimize(problem, risk, C, origin, settings, start=start, warm=warm)
@@ -62,21 +72,36 @@ def solve(
     if surrogate == "hinge":
         local = minimize_hinge(problem, C, origin, settings, start)
     else:
-        local = minimize_ramp(problem, C, origin, settings, _from_wider_band(problem, C, origin, settings, start))
-        if local.objective > ramp_objective(start, problem, C, origin):
+        wider = wider_band(problem, settings.random) if wider is None else wider
+        rough = _rough(problem, wider, C, origin, settings, start)
+        local = minimize_ramp(problem, C, origin, settings, rough, _NARROW)
+        scores = problem.scores(start) if previous is None else previous.scores
+        if local.objective > ramp_objective(start, scores, problem, C, origin):
             local = minimize_ramp(problem, C, origin, settings, start)
     return Fit(C, local.w, local.scores, local.objective, local.status, local.history, None)
 
 
-def _from_wider_band(
-    problem: Problem, C: float, origin: FloatArray, settings: Settings, start: FloatArray
-) -> FloatArray:
+def wider_band(problem: Problem, random: np.random.Generator) -> Problem:
+    """Return the problem, or a random part of it where that is enough, with a wider band."""
     n, band = problem.band.n_negatives, problem.band
-    if band.stop == n:
-        return start
-    wider = problem.with_range((band.start / n, min(_WIDER * band.stop / n, 1.0)))
+    high = min(_WIDER * band.stop / n, 1.0)
+    wider = problem.with_range((band.start / n, high))
+    size = max(_SAMPLE, _SAMPLE_PER_FEATURE * problem.n_features)
+    rows = size + int(size / high)
+    if rows > problem.n_rows / 2 or rows * problem.n_features > _SAMPLE_NUMBERS:
+        return wider
+    return wider.sampled(size, int(size / high), random)
+
+
+def _rough(
+    problem: Problem, wider: Problem, C: float, origin: FloatArray, settings: Settings, start: FloatArray
+) -> FloatArray:
+    """Descend roughly on the wider band."""
     rough = replace(settings.quiet(), tol=max(_ROUGH, settings.tol), max_passes=max(settings.max_passes // 4, 1))
-    return minimize_ramp(wider, C, origin, rough, start).w
+    before = wider.passes
+    w = minimize_ramp(wider, C, origin, rough, start).w
+    problem.count_part(wider, wider.passes - before)
+    return w
 
 
 def solve_path(
@@ -93,8 +118,7 @@ def solve_path(
     own certificate at little cost.
     """
     fits: list[Fit] = []
+    wider = wider_band(problem, settings.random) if surrogate == "ramp" else None
     for C in Cs:
-        warm = fits[-1].certified if fits else None
-        fits.append(solve(problem, surrogate, C, origin, settings, start, warm))
-        start = fits[-1].w
+        fits.append(solve(problem, surrogate, C, origin, settings, start, fits[-1] if fits else None, wider))
     return fits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from rocband.risks.band import Band, FloatArray, IndexArray
 from rocband.risks.smoothed import Pairs
 from rocband.risks.surrogates import Linearization
-from rocband.rows.base import Matrix, Rows
+from rocband.rows import Matrix, Rows, as_rows
 
 __all__ = ["Problem", "Scores"]
 
@@ -57,7 +58,7 @@ class Problem:
         fpr_range: object,
         members: IndexArray | None = None,
     ) -> None:
-        self.rows = rows
+        self.rows, self.fpr_range = rows, fpr_range
         members = np.arange(len(positive)) if members is None else members
         self.positives: IndexArray = members[positive[members]]
         self.negatives: IndexArray = members[~positive[members]]
@@ -67,13 +68,31 @@ class Problem:
     def with_range(self, fpr_range: object) -> Problem:
         """Return the same data with another band; passes go on being counted here."""
         other = copy(self)
+        other.fpr_range = fpr_range
         other.band = Band.from_range(fpr_range, len(self.negatives))
         return other
+
+    def sampled(self, n_positives: int, n_negatives: int, random: np.random.Generator) -> Problem:
+        """Return a random part of each class as a problem of its own, which counts its own passes."""
+        wanted = ((self.positives, n_positives), (self.negatives, n_negatives))
+        parts = [part if count >= len(part) else random.choice(part, count, replace=False) for part, count in wanted]
+        positive = np.repeat([True, False], [len(part) for part in parts])
+        return Problem(as_rows(self.rows.take(np.concatenate(parts))), positive, self.fpr_range)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that count."""
+        return len(self.positives) + len(self.negatives)
 
     @property
     def passes(self) -> int:
         """Passes over the data so far."""
         return self._counter[0]
+
+    def count_part(self, part: Problem, passes: int) -> None:
+        """Count passes over a part of the rows by its share of them, unless they were counted as they were made."""
+        if part._counter is not self._counter:
+            self._counter[0] += math.ceil(passes * part.n_rows / self.n_rows)
 
     @property
     def n_features(self) -> int:
