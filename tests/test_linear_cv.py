@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -179,3 +180,11 @@ def test_a_huge_C_still_descends_from_the_anchor(data):
     at_anchor = ramp(scores[y == 1], scores[y == 0], Band.from_range(BAND, int((y == 0).sum()))).value
     assert np.isfinite(model.coef_).all()
     assert model.objective_ < 1e200 * at_anchor
+
+
+def test_folds_that_stop_early_are_told(data):
+    X, y = data
+    model = PartialAUCSVCCV(WIDE, Cs=[1.0, 1e3], cv=2, surrogate="tight", anchor=None, max_iter=2, tol=1e-9)
+    with pytest.warns(ConvergenceWarning) as told:
+        model.fit(X, y)
+    assert any("In 2 of 2 folds the solver stopped after max_iter=2" in str(each.message) for each in told)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -15,6 +17,7 @@ from rocband.linear import LinearBandClassifier
 from rocband.metrics import partial_auc_score
 from rocband.risks.band import FloatArray, IndexArray
 from rocband.rows import Rows
+from rocband.solvers.certified import Status
 from rocband.solvers.path import solve, solve_path
 from rocband.solvers.problem import Problem
 
@@ -136,7 +139,7 @@ class PartialAUCSVCCV(LinearBandClassifier):
             raise ValueError("cv makes no folds; give a number of folds, a splitter or a list of splits.")
         seeds = self._seeds(len(folds) + 1)
         problems = [self._fold_problem(k, train, rows, positive) for k, (train, _) in enumerate(folds)]
-        paths, columns = zip(
+        paths, columns, converged = zip(
             *Parallel(n_jobs=self.n_jobs)(
                 delayed(self._fold_path)(k, seeds[k], problem, test, positive, Cs)
                 for k, (problem, (_, test)) in enumerate(zip(problems, folds, strict=True))
@@ -148,6 +151,13 @@ class PartialAUCSVCCV(LinearBandClassifier):
         self.C_ = float(Cs[chosen])
         if self.verbose:
             print(f"[rocband] chosen: C = {self.C_:g}, mean pAUC {self.scores_.mean(axis=1).max():.4f}", flush=True)
+        if not all(converged):
+            warnings.warn(
+                f"In {len(folds) - sum(converged)} of {len(folds)} folds the solver stopped after max_iter="
+                f"{self.max_iter} passes for some C; raise max_iter or tol, scale the features, or leave out large Cs.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         start = paths[int(self.scores_[chosen].argmax())][chosen]
         self._refit(Problem(rows, positive, self.fpr_range), seeds[-1], start)
         return self
@@ -167,8 +177,8 @@ class PartialAUCSVCCV(LinearBandClassifier):
         test: IndexArray,
         positive: npt.NDArray[np.bool_],
         Cs: FloatArray,
-    ) -> tuple[list[FloatArray], FloatArray]:
-        """Models of one fold for every C, and their partial AUC on its held-out part."""
+    ) -> tuple[list[FloatArray], FloatArray, bool]:
+        """Models of one fold for every C, their partial AUC on its held-out part, and whether all converged."""
         if len(np.unique(positive[test])) < 2:
             raise ValueError(
                 f"The held-out part of fold {fold} holds only one class; use fewer folds or a stratified splitter."
@@ -182,7 +192,7 @@ class PartialAUCSVCCV(LinearBandClassifier):
         if self.verbose:
             best = int(scores.argmax())
             print(f"[rocband] fold {fold}: pAUC {scores[best]:.4f} at C = {Cs[best]:g}", flush=True)
-        return [fit.w for fit in fits], scores
+        return [fit.w for fit in fits], scores, all(fit.status is Status.CONVERGED for fit in fits)
 
     def _refit(self, problem: Problem, seed: int, start: FloatArray) -> None:
         settings = self._settings(seed, show=self.verbose > 1)
