@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
+from rocband._input import positive_mask
 from rocband.inference import Interval, generalization_bound, partial_auc_interval
 from rocband.inference.intervals import FULL, pointwise_band, rectangle
 from rocband.inference.sample import Sample
-from rocband.metrics import _positive_mask
 
 __all__ = ["PartialROCDisplay", "plot_convergence", "plot_generalization_bound", "plot_path"]
 
@@ -162,7 +162,7 @@ class PartialROCDisplay:
         """
         figure = rectangle(fpr_range, tpr_range)
         sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
-        fpr, tpr, _ = roc_curve(_positive_mask(np.asarray(y_true), pos_label), y_score)
+        fpr, tpr, _ = roc_curve(positive_mask(np.asarray(y_true), pos_label), y_score)
         interval = partial_auc_interval(
             y_true,
             y_score,

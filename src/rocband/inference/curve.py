@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from rocband.metrics import _mean_cut
+from rocband.metrics.curve import mean_cut
 
 __all__ = ["Figure", "Height", "Heights", "Influence", "Rectangle", "SmoothFigure", "Steps"]
 
@@ -170,8 +170,8 @@ class Rectangle:
         x, y = _corners(steps)
         (left, low), (right, high) = self._entry(x, y), self._exit(x, y)
         right, high = max(left, right), max(low, high)
-        gained = -_mean_cut(x[:-1], x[1:], left, right)
-        moved = _mean_cut(y[:-1], y[1:], low, high)
+        gained = -mean_cut(x[:-1], x[1:], left, right)
+        moved = mean_cut(y[:-1], y[1:], low, high)
         area = (self.fpr[1] - self.fpr[0]) * (self.tpr[1] - self.tpr[0])
         return Influence(_centred(gained[steps.positive] / area), _centred(moved[steps.negative] / area))
 
@@ -227,7 +227,7 @@ class Height:
         spread = math.sqrt(max(self.fpr * (1 - self.fpr), 1 / len(steps.negative)) / len(steps.negative))
         left, right = max(self.fpr - spread, 0.0), min(self.fpr + spread, 1.0)
         slope = (_height(x, y, right) - _height(x, y, left)) / (right - left)
-        before = _mean_cut(x[:-1], x[1:], 0.0, 1.0) < self.fpr
+        before = mean_cut(x[:-1], x[1:], 0.0, 1.0) < self.fpr
         gained, moved = before.astype(np.float64), -slope * before
         return Influence(_centred(gained[steps.positive]), _centred(moved[steps.negative]))
 
@@ -271,7 +271,7 @@ def _tied_area(ends: _Counts, counts: _Counts, across: _Bounds, levels: _Bounds)
     x0, y0 = x1 - run, y1 - rise
     left, right = np.clip(x0, *across), np.clip(x1, *across)
     slope = rise / np.maximum(run, 1)
-    heights = _mean_cut(y0 + slope * (left - x0), y1 - slope * (x1 - right), *levels)
+    heights = mean_cut(y0 + slope * (left - x0), y1 - slope * (x1 - right), *levels)
     area: FloatArray = np.einsum("dk,dk->d", right - left, heights)
     return area
 

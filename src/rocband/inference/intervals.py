@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
+from rocband._input import check_rate
 from rocband.inference.curve import Figure, FloatArray, Height, Heights, Rectangle, SmoothFigure, Steps
 from rocband.inference.resampling import DRAWING_METHODS, draw_figures
 from rocband.inference.sample import Sample
-from rocband.metrics import _check_rate
 from rocband.risks.band import check_range
 
 __all__ = ["Interval", "ValueTest", "partial_auc_interval", "partial_auc_test", "tpr_at_fpr_interval"]
@@ -180,7 +180,7 @@ def tpr_at_fpr_interval(
     >>> print(tpr_at_fpr_interval(y, X[:, 1], fpr=0.05, random_state=0))  # doctest: +ELLIPSIS
     0.4... (95% interval 0.3... to 0.5..., spacings)
     """
-    figure = Height(_check_rate(fpr))
+    figure = Height(check_rate(fpr))
     sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
     return _Inference(sample, figure, method, confidence, n_draws, random_state, verbose).interval()
 

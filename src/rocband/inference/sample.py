@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rocband._input import check_lengths, check_scores, positive_mask, vector
 from rocband.inference.curve import FloatArray, IndexArray, Influence
-from rocband.metrics import _check_lengths, _check_scores, _positive_mask, _vector
 
 __all__ = ["Clusters", "Sample"]
 
@@ -55,9 +55,9 @@ class Sample:
         pos_label: object = None,
     ) -> Sample:
         """Check the input; ``scorers`` holds the scores under the name that errors call them by."""
-        labels = _vector(y_true, "y_true")
+        labels = vector(y_true, "y_true")
         scores = [_checked(labels, values, name) for name, values in scorers.items()]
-        mask = _positive_mask(labels, pos_label)
+        mask = positive_mask(labels, pos_label)
         # Sorted members make the result independent of the order in which the samples come.
         order = np.lexsort([*(-column for column in map(_as_float, reversed(scores)))])
         sides = tuple(order[mask[order] == side] for side in (True, False))
@@ -98,18 +98,18 @@ def _as_float(values: _Array) -> FloatArray:
 
 
 def _checked(labels: _Array, values: npt.ArrayLike, name: str) -> _Array:
-    scores = _vector(values, name)
-    _check_lengths(labels, scores, name)
+    scores = vector(values, name)
+    check_lengths(labels, scores, name)
     try:
-        _check_scores(scores)
+        check_scores(scores)
     except ValueError as error:
         raise ValueError(str(error).replace("y_score", name, 1)) from None
     return scores
 
 
 def _clusters(labels: _Array, groups: npt.ArrayLike, sides: tuple[IndexArray, ...]) -> Clusters:
-    names = _vector(groups, "groups")
-    _check_lengths(labels, names, "groups")
+    names = vector(groups, "groups")
+    check_lengths(labels, names, "groups")
     try:
         distinct, codes = np.unique(names, return_inverse=True)
     except TypeError:

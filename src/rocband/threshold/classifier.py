@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -12,16 +11,23 @@ import numpy as np
 import numpy.typing as npt
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from rocband.threshold.models import (
+    TrainingRows,
+    check_finite,
+    known_classes,
+    model_scores,
+    scoring_method,
+    take,
+    two_classes,
+)
 from rocband.threshold.ranks import check_enough, check_open, cut
 
 __all__ = ["FPRThresholdClassifier"]
@@ -32,7 +38,6 @@ _Params = dict[str, Any]
 
 _FOLDS = 5
 _HOLD_OUT = 0.3
-_METHODS = ("decision_function", "predict_proba")
 
 
 def _has(method: str) -> Callable[[FPRThresholdClassifier], bool]:
@@ -187,20 +192,20 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         self : FPRThresholdClassifier
         """
         target, confidence = self._check_rates()
-        method = _scoring_method(self.estimator, self.response_method)
+        method = scoring_method(self.estimator, self.response_method)
         X, y = indexable(X, y)
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
         prefit = isinstance(self.estimator, FrozenEstimator) or (isinstance(self.cv, str) and self.cv == "prefit")
-        self._set_classes(_known_classes(self.estimator, labels) if prefit else _two_classes(labels))
+        self._set_classes(known_classes(self.estimator, labels) if prefit else two_classes(labels))
         fit_params, split_params = self._routed(params)
-        data = _Rows(X, labels, fit_params)
+        data = TrainingRows(X, labels, fit_params)
         splits = [] if prefit else self._splits(data, split_params)
         chosen = np.concatenate([test for _, test in splits]) if splits else np.arange(len(labels))
         negative = labels[chosen] != self.pos_label_
         check_enough(int(np.count_nonzero(negative)), target, confidence)
         self.estimator_, scores = self._model_and_scores(data, splits, method)
-        self.threshold_, self.expected_fpr_ = cut(_check_finite(scores[negative]), target, confidence)
+        self.threshold_, self.expected_fpr_ = cut(check_finite(scores[negative]), target, confidence)
         self.n_calibration_negatives_ = int(np.count_nonzero(negative))
         self.response_method_ = method
         self._copy_feature_attributes()
@@ -308,14 +313,14 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         self.classes_ = classes
         self.pos_label_ = high if self.pos_label is None else self.pos_label
 
-    def _model_and_scores(self, data: _Rows, splits: Sequence[Any], method: str) -> tuple[Any, _Floats]:
+    def _model_and_scores(self, data: TrainingRows, splits: Sequence[Any], method: str) -> tuple[Any, _Floats]:
         """Return the model to predict with, and scores of the rows to calibrate on."""
         positive = self._positive
         if not splits:
-            return self.estimator, _scores(self.estimator, data.X, method, positive)
+            return self.estimator, model_scores(self.estimator, data.X, method, positive)
         if len(splits) == 1:
             model = data.fitted(clone(self.estimator), splits[0][0])
-            return model, _scores(model, _take(data.X, splits[0][1]), method, positive)
+            return model, model_scores(model, take(data.X, splits[0][1]), method, positive)
         model = data.fitted(clone(self.estimator), None)
         folds = (delayed(data.fold)(clone(self.estimator), *split, method, positive) for split in splits)
         return model, np.concatenate(Parallel(n_jobs=self.n_jobs)(folds))
@@ -328,7 +333,7 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         split = {"groups": params["groups"]} if "groups" in params else {}
         return {name: value for name, value in params.items() if name != "groups"}, split
 
-    def _splits(self, data: _Rows, params: _Params) -> list[tuple[_Array, _Array]]:
+    def _splits(self, data: TrainingRows, params: _Params) -> list[tuple[_Array, _Array]]:
         """Return the rows to train on and those to calibrate on, split by split."""
         if get_tags(self.estimator).input_tags.pairwise:
             raise ValueError(
@@ -356,7 +361,7 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     def _scores(self, X: Any) -> _Floats:
         check_is_fitted(self)
-        return _scores(self.estimator_, X, self.response_method_, self._positive)
+        return model_scores(self.estimator_, X, self.response_method_, self._positive)
 
     def _copy_feature_attributes(self) -> None:
         for name in ("n_features_in_", "feature_names_in_"):
@@ -364,117 +369,3 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
                 setattr(self, name, getattr(self.estimator_, name))
             elif hasattr(self, name):
                 delattr(self, name)
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """What a model is fitted to, to be cut into parts."""
-
-    X: Any
-    y: _Array
-    fit_params: _Params
-
-    def check_split(self, train: _Array, test: _Array, classes: _Array, name: str) -> None:
-        """Say so when a class is missing in the part to train on, or has no weight there, or the parts overlap."""
-        if len(np.intersect1d(train, test)):
-            raise ValueError(
-                f"{name} holds out rows that it also trains on; a threshold needs rows the model has not seen."
-            )
-        weights = self.fit_params.get("sample_weight")
-        weighty = np.asarray(_take(weights, train)) > 0 if self._by_row(weights) else np.True_
-        for label in classes.tolist():
-            if not np.any((self.y[train] == label) & weighty):
-                raise ValueError(
-                    f"{name} leaves no rows of the class {label!r} to train on, or none with a positive "
-                    "sample_weight; use fewer folds or a stratified splitter, or hold out fewer rows."
-                )
-
-    def fitted(self, model: Any, index: _Array | None) -> Any:
-        """Fit a model to some of the rows, or to all."""
-        if index is None:
-            return _check_classifier(model.fit(self.X, self.y, **self.fit_params))
-        params = {name: _take(v, index) if self._by_row(v) else v for name, v in self.fit_params.items()}
-        return _check_classifier(model.fit(_take(self.X, index), self.y[index], **params))
-
-    def fold(self, model: Any, train: _Array, test: _Array, method: str, positive: int) -> _Floats:
-        """Fit a model to one part and return its scores of another."""
-        return _scores(self.fitted(model, train), _take(self.X, test), method, positive)
-
-    def _by_row(self, value: Any) -> bool:
-        """Tell whether a value has one entry for each row."""
-        length = len(value) if isinstance(value, list | tuple) else next(iter(getattr(value, "shape", ())), None)
-        return bool(length == len(self.y))
-
-
-def _take(values: Any, index: _Array) -> Any:
-    """Choose rows of an array, a sparse matrix, a data frame or a list."""
-    if hasattr(values, "iloc"):
-        return values.iloc[index]
-    if hasattr(values, "shape"):
-        return values[index]
-    return [values[i] for i in index]
-
-
-def _scoring_method(estimator: Any, wanted: str) -> str:
-    if wanted not in ("auto", *_METHODS):
-        raise ValueError(f"response_method must be 'auto', 'decision_function' or 'predict_proba', got {wanted!r}.")
-    methods = _METHODS if wanted == "auto" else (wanted,)
-    for method in methods:
-        if hasattr(estimator, method):
-            return method
-    raise ValueError(f"A threshold needs scores, but {type(estimator).__name__} has no {' or '.join(methods)}.")
-
-
-def _scores(model: Any, X: Any, method: str, positive: int) -> _Floats:
-    """Return a model's scores, larger for what looks more positive."""
-    scores = np.asarray(getattr(model, method)(X), dtype=np.float64)
-    if method == "predict_proba":
-        return scores[:, positive]
-    return scores if positive == 1 else -scores
-
-
-def _check_classifier(fitted: Any) -> Any:
-    if not hasattr(fitted, "classes_"):
-        raise ValueError(f"{type(fitted).__name__} has no classes_ once fitted; pass a classifier.")
-    return fitted
-
-
-def _two_classes(y: _Array) -> _Array:
-    check_classification_targets(y)
-    kind = type_of_target(y, input_name="y")
-    if kind != "binary":
-        raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-    classes: _Array = np.unique(y)
-    if len(classes) == 0:
-        raise ValueError("y is empty; pass rows of two classes.")
-    if len(classes) == 1:
-        raise ValueError(f"y holds one class only, {classes.tolist()[0]!r}; pass rows of two classes.")
-    return classes
-
-
-def _known_classes(estimator: Any, y: _Array) -> _Array:
-    """Return the two classes that a fitted estimator knows, all labels among them."""
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        raise NotFittedError(
-            "The estimator is not fitted; fit it on other rows first, or let cv choose the rows to calibrate on."
-        ) from None
-    classes = np.asarray(_check_classifier(estimator).classes_)
-    if len(classes) != 2:
-        raise ValueError(
-            f"Only binary classification is supported. The estimator was fitted to {len(classes)} classes."
-        )
-    check_classification_targets(y)
-    unknown = np.setdiff1d(y, classes).tolist()
-    if unknown:
-        low, high = classes.tolist()
-        raise ValueError(f"y holds the label {unknown[0]!r}; the estimator knows {low!r} and {high!r}.")
-    return classes
-
-
-def _check_finite(scores: _Floats) -> _Floats:
-    bad = int(np.count_nonzero(~np.isfinite(scores)))
-    if bad:
-        raise ValueError(f"The estimator's scores of {bad} of {len(scores)} negatives are not finite numbers.")
-    return scores

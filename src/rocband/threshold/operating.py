@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from rocband.metrics import _split
+from rocband.metrics.curve import split_classes
 from rocband.threshold.ranks import check_open, kth_largest, plain_rank
 
 __all__ = ["operating_points"]
@@ -96,7 +96,7 @@ def operating_points(
     rates = _check_fprs(fprs)
     level = check_open(confidence, "confidence")
     share = None if prevalence is None else check_open(prevalence, "prevalence")
-    positives, negatives = (side.scores.astype(np.float64) for side in _split(y_true, y_score, None, pos_label))
+    positives, negatives = (side.scores.astype(np.float64) for side in split_classes(y_true, y_score, None, pos_label))
     rows = [_operating_point(positives, negatives, rate, level, share) for rate in rates]
     return pandas.DataFrame(rows, index=pandas.Index(rates, name="target FPR", dtype=float))
 

@@ -1,0 +1,279 @@
+"""Figures of the ROC curve inside a band of false- or true-positive rates.
+
+The curve is the polyline through the points of all thresholds; scores that tie make a diagonal segment, as in
+scikit-learn. Areas are integrated exactly, with interpolation where the band cuts a segment, and only the scores that
+lie in the band are sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import make_scorer
+
+from rocband._input import check_rate
+from rocband.metrics.curve import share_under_curve, split_classes
+from rocband.risks.band import Band, check_range
+
+__all__ = ["empirical_partial_auc", "froc_band", "partial_auc_score", "partial_auc_scorer", "tpr_at_fpr_score"]
+
+_Range = tuple[float, float]
+_FULL = (0.0, 1.0)
+_NORMALIZE = ("width", "none", "mcclish")
+
+
+def partial_auc_score(
+    y_true: npt.ArrayLike,
+    y_score: npt.ArrayLike,
+    *,
+    fpr_range: tuple[float, float] = _FULL,
+    tpr_range: tuple[float, float] | None = None,
+    normalize: str = "width",
+    sample_weight: npt.ArrayLike | None = None,
+    pos_label: object = None,
+) -> float:
+    """Area under the ROC curve inside a band of false-positive rates, of true-positive rates, or both.
+
+    The area is the part of the rectangle ``fpr_range`` x ``tpr_range`` that lies under the curve. With ``fpr_range``
+    alone it is the integral of the TPR over that band of FPR; with ``tpr_range`` alone it is the integral of 1 - FPR
+    over that band of TPR; with both it is the two-way partial AUC.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_score : array-like of shape (n_samples,)
+        Scores, larger for what looks more positive.
+    fpr_range, tpr_range : (float, float), default (0, 1)
+        The band, with 0 <= low < high <= 1.
+    normalize : {"width", "none", "mcclish"}, default "width"
+        "width" divides by the area of the rectangle, so that a perfect curve has 1. "none" gives the area itself.
+        "mcclish" rescales a band of one axis so that chance has 0.5 and a perfect curve 1 [1]_; this is what
+        :func:`sklearn.metrics.roc_auc_score` returns for its ``max_fpr``.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights, finite and at least 0.
+    pos_label : object, optional
+        The label of the positives. The greater of two numbers by default; required for labels that are not numbers.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    .. [1] D. K. McClish (1989). Analyzing a portion of the ROC curve. Medical Decision Making 9(3), 190-195.
+
+    Examples
+    --------
+    >>> from rocband.metrics import partial_auc_score
+    >>> y_true = [0, 0, 0, 0, 1, 1]
+    >>> y_score = [0.1, 0.2, 0.3, 0.6, 0.5, 0.7]
+    >>> partial_auc_score(y_true, y_score, fpr_range=(0.0, 0.5))
+    0.75
+    >>> partial_auc_score(y_true, y_score, fpr_range=(0.0, 0.5), normalize="none")
+    0.375
+    >>> partial_auc_score(y_true, y_score, tpr_range=(0.5, 1.0))
+    0.75
+    """
+    fpr, tpr = check_range(fpr_range), check_range(_FULL if tpr_range is None else tpr_range, "tpr_range")
+    _check_normalize(normalize, fpr, tpr)
+    positives, negatives = split_classes(y_true, y_score, sample_weight, pos_label)
+    return _normalized(share_under_curve(positives, negatives, fpr, tpr), fpr, tpr, normalize)
+
+
+def empirical_partial_auc(
+    y_true: npt.ArrayLike, y_score: npt.ArrayLike, *, fpr_range: tuple[float, float], pos_label: object = None
+) -> float:
+    """Share of pairs ranked correctly between the positives and the negatives whose ranks lie in the band.
+
+    With n negatives, the band holds those from rank floor(n * low) + 1 to rank ceil(n * high) by falling score. A
+    positive that ties with a negative counts as ranked wrongly. This is what training talks about; report
+    :func:`partial_auc_score`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_score : array-like of shape (n_samples,)
+        Scores, larger for what looks more positive.
+    fpr_range : (float, float)
+        The band of false-positive rates, with 0 <= low < high <= 1.
+    pos_label : object, optional
+        The label of the positives. The greater of two numbers by default; required for labels that are not numbers.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from rocband.metrics import empirical_partial_auc
+    >>> empirical_partial_auc([0, 0, 0, 0, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.5, 0.7], fpr_range=(0.0, 0.5))
+    0.75
+    """
+    positives, negatives = split_classes(y_true, y_score, None, pos_label)
+    n = len(negatives.scores)
+    band = Band.from_range(fpr_range, n)
+    # Ascending order holds rank j of the falling order at n - j.
+    negatives.scores.partition((n - band.stop, n - band.start - 1))
+    rivals = np.sort(negatives.scores[n - band.stop : n - band.start])
+    beaten = np.searchsorted(rivals, positives.scores, side="left")
+    return int(beaten.sum()) / (len(positives.scores) * band.width)
+
+
+def tpr_at_fpr_score(
+    y_true: npt.ArrayLike,
+    y_score: npt.ArrayLike,
+    *,
+    fpr: float,
+    sample_weight: npt.ArrayLike | None = None,
+    pos_label: object = None,
+) -> float:
+    """Height of the ROC curve, its true-positive rate, at one false-positive rate.
+
+    Where the curve is vertical at ``fpr``, this is the upper end: the best TPR that a threshold with that FPR reaches.
+    Between two points of the curve it is interpolated.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_score : array-like of shape (n_samples,)
+        Scores, larger for what looks more positive.
+    fpr : float
+        The false-positive rate, in [0, 1].
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights, finite and at least 0.
+    pos_label : object, optional
+        The label of the positives. The greater of two numbers by default; required for labels that are not numbers.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from rocband.metrics import tpr_at_fpr_score
+    >>> tpr_at_fpr_score([0, 0, 0, 0, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.5, 0.7], fpr=0.25)
+    1.0
+    """
+    rate = check_rate(fpr)
+    positives, negatives = split_classes(y_true, y_score, sample_weight, pos_label)
+    if rate == 1.0:
+        return 1.0
+    threshold = negatives.first_beyond(rate)
+    base, step = negatives.above(threshold), negatives.at(threshold)
+    share = min(max(rate * negatives.total - base, 0.0) / step, 1.0)
+    return (positives.above(threshold) + share * positives.at(threshold)) / positives.total
+
+
+def partial_auc_scorer(
+    fpr_range: tuple[float, float] = _FULL,
+    *,
+    tpr_range: tuple[float, float] | None = None,
+    normalize: str = "width",
+    pos_label: object = None,
+) -> Callable[..., float]:
+    """Make a scorer for model selection, such as the ``scoring`` of a grid search.
+
+    Parameters
+    ----------
+    fpr_range, tpr_range, normalize, pos_label
+        As in :func:`partial_auc_score`. Pass ``pos_label`` when the positives are not the greater label.
+
+    Returns
+    -------
+    scorer : callable
+        Called as ``scorer(estimator, X, y)``; it uses the estimator's ``decision_function`` or else ``predict_proba``.
+
+    Notes
+    -----
+    Evaluate one ``pos_label`` at a time: given several scorers at once, scikit-learn computes an estimator's scores
+    only once, for the positive label of the first.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from rocband.metrics import partial_auc_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> scores = cross_val_score(GaussianNB(), X, y, cv=3, scoring=partial_auc_scorer((0.0, 0.1)))
+    >>> scores.shape
+    (3,)
+    """
+    fpr, tpr = check_range(fpr_range), check_range(_FULL if tpr_range is None else tpr_range, "tpr_range")
+    _check_normalize(normalize, fpr, tpr)
+    scorer: Callable[..., float] = make_scorer(
+        partial_auc_score,
+        response_method=("decision_function", "predict_proba"),
+        fpr_range=fpr,
+        tpr_range=tpr,
+        normalize=normalize,
+        pos_label=pos_label,
+    )
+    return scorer
+
+
+def froc_band(
+    false_positives_per_image: tuple[float, float], *, n_images: int, n_negatives: int
+) -> tuple[float, float]:
+    """Turn a range of false positives per image, the axis of a FROC curve, into a range of false-positive rates.
+
+    Parameters
+    ----------
+    false_positives_per_image : (float, float)
+        The range, with 0 <= low < high.
+    n_images, n_negatives : int
+        Number of images (patients, sessions, ...), and of negative candidates in all of them.
+
+    Returns
+    -------
+    (float, float)
+        The ``fpr_range`` for the same candidates.
+
+    Examples
+    --------
+    The KDD Cup 2008 counted from 0.2 to 0.3 false alarms an image:
+
+    >>> from rocband.metrics import froc_band
+    >>> froc_band((0.2, 0.3), n_images=1000, n_negatives=50_000)
+    (0.004, 0.006)
+    """
+    for name, number in (("n_images", n_images), ("n_negatives", n_negatives)):
+        if not isinstance(number, Integral) or number < 1:
+            raise ValueError(f"{name} must be a whole number of at least 1, got {number!r}.")
+    try:
+        low, high = (float(rate) * n_images / n_negatives for rate in false_positives_per_image)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"false_positives_per_image must be a pair (low, high) of numbers, got {false_positives_per_image!r}."
+        ) from None
+    if not 0 <= low < high <= 1:
+        raise ValueError(
+            f"false_positives_per_image must satisfy 0 <= low < high <= {n_negatives / n_images:g}, the negatives "
+            f"in an image, got {false_positives_per_image!r}."
+        )
+    return low, high
+
+
+def _normalized(share: float, fpr: _Range, tpr: _Range, normalize: str) -> float:
+    if normalize == "width":
+        return share
+    if normalize == "none":
+        return share * (fpr[1] - fpr[0]) * (tpr[1] - tpr[0])
+    chance = sum(fpr) / 2 if tpr == _FULL else 1 - sum(tpr) / 2
+    return (1 + (share - chance) / (1 - chance)) / 2
+
+
+def _check_normalize(normalize: str, fpr: _Range, tpr: _Range) -> None:
+    if normalize not in _NORMALIZE:
+        raise ValueError(f"normalize must be 'width', 'none' or 'mcclish', got {normalize!r}.")
+    if normalize == "mcclish" and _FULL not in (fpr, tpr):
+        raise ValueError(
+            "normalize='mcclish' is defined for a band of one axis only; "
+            "leave fpr_range or tpr_range at (0, 1), or use normalize='width'."
+        )
