@@ -24,9 +24,8 @@ from rocband.solvers.problem import Problem
 __all__ = ["PartialAUCSVCCV"]
 
 
-# Models of the ramp that are only compared need no more: their scores on held-out rows differ far more from fold to
-# fold. Convex surrogates get no such relief: where they nearly collapse, a looser gap leaves quite another model.
-_RAMP_LOOSER = 10.0
+# Models that are only compared need no more: their scores on held-out rows differ far more from fold to fold.
+_FOLD_LOOSER = 10.0
 
 
 class PartialAUCSVCCV(LinearBandClassifier):
@@ -72,8 +71,8 @@ class PartialAUCSVCCV(LinearBandClassifier):
 
     Notes
     -----
-    X is not copied into folds: a fold is a set of row numbers. Models of the ramp that are only compared are solved to
-    a tolerance of ``10 * tol``, the last fit to ``tol``.
+    X is not copied into folds: a fold is a set of row numbers. Models that are only compared are solved to a tolerance
+    of ``10 * tol``, the last fit to ``tol``.
 
     Examples
     --------
@@ -185,8 +184,7 @@ class PartialAUCSVCCV(LinearBandClassifier):
                 f"The held-out part of fold {fold} holds only one class; use fewer folds or a stratified splitter."
             )
         settings = self._settings(seed, show=False)
-        if self.surrogate == "ramp":
-            settings = replace(settings, tol=_RAMP_LOOSER * settings.tol)
+        settings = replace(settings, tol=_FOLD_LOOSER * settings.tol)
         origin, start = self._origin_and_start(problem, settings)
         fits = solve_path(problem, self.surrogate, Cs.tolist(), origin, settings, start)
         held_out = [problem.rows.scores(fit.w)[test] for fit in fits]
