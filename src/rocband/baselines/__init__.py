@@ -1,0 +1,5 @@
+"""Other methods for the partial AUC, to compare with: an asymmetric SVM, boosting and a greedy heuristic."""
+
+from rocband.baselines.asymmetric import AsymmetricSVC
+
+__all__ = ["AsymmetricSVC"]
