@@ -42,7 +42,7 @@ class AsymmetricSVC(LinearBandClassifier):
     ----------
     mu : float, default 0.01
         Share of the rows among which the highest negatives are counted; at most the share of the negatives.
-    tau : float, default 0.001
+    tau : float, default 0.01
         What the positives' share, ``mu + tau``, has more; at most the share of the positives less ``mu``.
     tol : float, default 1e-4
         It stops when the gap to the lower bound is at most ``tol`` times the objective's size.
@@ -91,7 +91,7 @@ class AsymmetricSVC(LinearBandClassifier):
     >>> from rocband.baselines import AsymmetricSVC
     >>> from rocband.datasets import make_band_problem
     >>> X, y = make_band_problem(2000, random_state=0)
-    >>> model = AsymmetricSVC(mu=0.05, tau=0.005).fit(X, y)
+    >>> model = AsymmetricSVC(mu=0.1, tau=0.02).fit(X, y)
     >>> bool(model.dual_gap_ <= 1e-4 * abs(model.objective_))
     True
     """
@@ -101,7 +101,7 @@ class AsymmetricSVC(LinearBandClassifier):
     def __init__(
         self,
         mu: float = 0.01,
-        tau: float = 0.001,
+        tau: float = 0.01,
         *,
         tol: float = 1e-4,
         max_iter: int = 500,
@@ -218,8 +218,8 @@ class AsymmetricSVC(LinearBandClassifier):
             )
         if self._collapsed:
             warnings.warn(
-                "The constant scorer is optimal: the classes overlap too much for these shares; use a smaller mu or a "
-                "larger tau.",
+                "The constant scorer is optimal: the classes overlap too much for these shares; use a larger mu or "
+                "tau.",
                 CollapsedSolutionWarning,
                 stacklevel=3,
             )
