@@ -20,8 +20,8 @@ from rocband.solvers.problem import Scores
 __all__ = ["PartialAUCBoost"]
 
 # Lengths of a step that are tried, as multiples of the fitted function: from 1 up while the objective rises, or down
-# until it does; and how many features are tried before the ascent is over.
-_LONGEST, _SHORTEST, _CANDIDATES = 4.0, 1e-3, 5
+# until it does.
+_LONGEST, _SHORTEST = 4.0, 1e-3
 
 
 class PartialAUCBoost(BandClassifier):
@@ -42,7 +42,7 @@ class PartialAUCBoost(BandClassifier):
         The band of false-positive rates, with 0 <= low < high <= 1.
     n_rounds : int, default 100
         Most rounds; each changes the function of one feature.
-    sigma : float, default 1.0
+    sigma : float, default 0.02
         Width of the normal CDF, on the scale of scores. A round's function lies between about -1 and 1.
     roughness : float, default 1e-6
         The weight :math:`\lambda` of the penalty.
@@ -106,7 +106,7 @@ class PartialAUCBoost(BandClassifier):
         fpr_range: tuple[float, float] = (0.0, 0.05),
         *,
         n_rounds: int = 100,
-        sigma: float = 1.0,
+        sigma: float = 0.02,
         roughness: float = 1e-6,
         n_knots: int = 10,
         target_fpr: float | None = None,
@@ -219,7 +219,7 @@ class _Ascent:
         self.coefficients = [np.zeros(0 if each is None else each.size) for each in functions]
         self.scores = self.scores_of(np.zeros(len(positive)))
         self.chosen: list[int] = []
-        self.history = [self.area.value(self.scores)]
+        self.history: list[float] = []
         self._rough = 0.0  # the penalty of all functions
 
     def scores_of(self, values: FloatArray) -> Scores:
@@ -228,7 +228,14 @@ class _Ascent:
 
     def advance(self) -> bool:
         """Change the function of the feature that promises most; False where none raises the objective."""
-        return any(self._accept(candidate) for candidate in self._candidates())
+        candidates = self._candidates()
+        if self.history:
+            return any(self._accept(candidate) for candidate in candidates)
+        values = [self._objective(each, self._along(each), 1.0) for each in candidates]
+        if candidates:
+            first = int(np.argmax(values))
+            self._take(candidates[first], 1.0, values[first])
+        return bool(candidates)
 
     def _candidates(self) -> list[_Candidate]:
         """Fit a function of each feature to the slope of the area in the scores; the most promising first."""
@@ -240,13 +247,11 @@ class _Ascent:
                 bend = 2 * self.penalty * functions.roughness
                 pull = bend @ self.coefficients[k]
                 found.append(_Candidate(k, *functions.fit(column(self.X, k)[rows], slope, bend, pull)))
-        return sorted(found, key=lambda each: -each.gain)[:_CANDIDATES]
+        return sorted(found, key=lambda each: -each.gain)
 
     def _accept(self, candidate: _Candidate) -> bool:
         """Search the length of the step; take it if the objective rises."""
-        functions = self.functions[candidate.feature]
-        assert functions is not None
-        along = self.scores_of(functions.evaluate(column(self.X, candidate.feature), candidate.coefficients))
+        along = self._along(candidate)
         best, length = self._objective(candidate, along, 1.0), 1.0
         if best > self.history[-1]:
             while length < _LONGEST and (longer := self._objective(candidate, along, 2 * length)) > best:
@@ -256,12 +261,20 @@ class _Ascent:
             if length < _SHORTEST:
                 return False
             best = self._objective(candidate, along, length)
-        self.scores = self.scores.along(along, length)
+        self._take(candidate, length, best)
+        return True
+
+    def _take(self, candidate: _Candidate, length: float, objective: float) -> None:
+        self.scores = self.scores.along(self._along(candidate), length)
         self._rough += self._change(candidate, length)
         self.coefficients[candidate.feature] += length * candidate.coefficients
         self.chosen.append(candidate.feature)
-        self.history.append(best)
-        return True
+        self.history.append(objective)
+
+    def _along(self, candidate: _Candidate) -> Scores:
+        functions = self.functions[candidate.feature]
+        assert functions is not None
+        return self.scores_of(functions.evaluate(column(self.X, candidate.feature), candidate.coefficients))
 
     def _objective(self, candidate: _Candidate, along: Scores, length: float) -> float:
         penalty = self._rough + self._change(candidate, length)

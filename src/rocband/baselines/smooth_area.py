@@ -1,8 +1,13 @@
-"""The smooth partial AUC: the mean normal CDF of score differences over the band, and its gradient."""
+"""The smooth partial AUC: the mean normal CDF of score differences over the band, and its gradient.
+
+The CDF is shifted, so that a tie is almost an error, as it is in the empirical partial AUC. Without the shift all ties
+would count 1/2: in a narrow band most models stay below that, and to ascend would be to return to a constant score.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.special import ndtr
@@ -12,6 +17,8 @@ from rocband.solvers.problem import Scores
 
 __all__ = ["SmoothArea", "normal_sums"]
 
+# A tie then counts Phi(-2) = 0.02, almost an error.
+_SHIFT = 2.0
 # Sums of normal functions are computed at points this far apart and interpolated by quintic polynomials that match two
 # derivatives, which is good to 1e-9 of the number of terms; beyond the reach, a normal tail is below rounding.
 _SPACING, _REACH, _BLOCK = 0.125, 8.5, 64
@@ -19,7 +26,7 @@ _SPACING, _REACH, _BLOCK = 0.125, 8.5, 64
 
 @dataclass(frozen=True, slots=True)
 class SmoothArea:
-    """(1/N) sum_i sum_j Phi((s_i - z_(j)) / width) over the positives and the negatives of the band's ranks.
+    """(1/N) sum_i sum_j Phi((s_i - z_(j)) / width - 2) over the positives and the negatives of the band's ranks.
 
     One evaluation takes O(n + (m + k) log(m + k)) time for k negatives in the band, and O(m + n) memory.
     """
@@ -27,12 +34,17 @@ class SmoothArea:
     band: Band
     width: float
 
+    @property
+    def shift(self) -> float:
+        """What a positive must be ahead by to count half."""
+        return _SHIFT * self.width
+
     def value(self, scores: Scores) -> float:
         """Evaluate the area."""
         n, band = len(scores.negatives), self.band
         ends = (n - band.stop, n - band.start - 1)
         rivals = np.sort(np.partition(scores.negatives, ends)[ends[0] : ends[1] + 1])
-        return float(normal_sums(scores.positives, rivals, self.width, 0).mean()) / band.width
+        return float(normal_sums(scores.positives - self.shift, rivals, self.width, 0).mean()) / band.width
 
     def gradient(self, scores: Scores) -> tuple[FloatArray, FloatArray, IndexArray]:
         """Give the slope in each positive's score, in that of the negatives in the band, and which these are.
@@ -42,9 +54,10 @@ class SmoothArea:
         share, index = band_shares(scores.negatives, self.band)
         order = np.argsort(scores.negatives[index])
         share, index = share[order], index[order]
+        positives = scores.positives - self.shift
         scale = 1.0 / (self.width * len(scores.positives) * self.band.width)
-        rising = scale * normal_sums(scores.positives, scores.negatives[index], self.width, 1, share)
-        falling = scale * normal_sums(scores.negatives[index], np.sort(scores.positives), self.width, 1)
+        rising = scale * normal_sums(positives, scores.negatives[index], self.width, 1, share)
+        falling = scale * normal_sums(scores.negatives[index], np.sort(positives), self.width, 1)
         return rising, -share * falling, index
 
 
@@ -78,8 +91,8 @@ def normal_sums(
     cell = ((u[inside] - start) / _SPACING).astype(np.intp)
     by_cell = np.argsort(cell, kind="stable")
     inside, cell = inside[by_cell], cell[by_cell]
-    blocks = np.flatnonzero(np.diff(cell // _BLOCK, prepend=-1))
-    for first, last in zip(blocks, [*blocks[1:], len(cell)], strict=True):
+    blocks = np.append(np.flatnonzero(np.diff(cell // _BLOCK, prepend=-1)), len(cell))
+    for first, last in pairwise(blocks.tolist()):
         base = cell[first] // _BLOCK * _BLOCK
         nodes = start + _SPACING * (base + np.arange(_BLOCK + 1))
         near = slice(*np.searchsorted(centres, (nodes[0] - _REACH, nodes[-1] + _REACH)))
