@@ -151,7 +151,7 @@ class Ranking:
 
     def __init__(self, positives: FloatArray, negatives: FloatArray, index: IndexArray) -> None:
         centre = float(negatives[index[-1]])
-        self.index = index
+        self.index, self.centre = index, centre
         self.order: IndexArray = np.argsort(positives)
         self.negatives: FloatArray = np.subtract(negatives[index], centre, dtype=np.float64)
         self.positives: FloatArray = np.subtract(positives[self.order], centre, dtype=np.float64)

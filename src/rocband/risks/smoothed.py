@@ -148,7 +148,7 @@ def entering_band(negatives: FloatArray, k: int, width: float) -> IndexArray:
     return passing[order]
 
 
-def shares(scores: FloatArray, k: int, width: float) -> FloatArray:
+def shares(scores: FloatArray, k: float, width: float) -> FloatArray:
     """Share of each negative in the top ``k``; scores ascending. When scores tie, those that tie share alike."""
     if k == 0:
         return np.zeros(len(scores))
@@ -158,7 +158,7 @@ def shares(scores: FloatArray, k: int, width: float) -> FloatArray:
     return _at_most(share, k)
 
 
-def _at_most(share: FloatArray, k: int) -> FloatArray:
+def _at_most(share: FloatArray, k: float) -> FloatArray:
     """Shrink shares so that rounding cannot make their sum exceed ``k``; a whole share stays whole where it can."""
     total, partial = float(share.sum()), share < 1.0
     whole = len(share) - np.count_nonzero(partial)

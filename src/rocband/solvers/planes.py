@@ -55,13 +55,13 @@ class Certificate:
 class Planes:
     """Affine functions ``offset_k + slope_k . w`` that lie below a risk everywhere, whatever C and the origin are.
 
-    The first plane is 0, below every risk.
+    The first plane is kept for good: 0 for a risk that is never below it, or else the slope of a plane through 0.
     """
 
-    def __init__(self, n_features: int) -> None:
-        self.slopes = np.zeros((1, n_features))
+    def __init__(self, n_features: int, first: FloatArray | None = None) -> None:
+        self.slopes = np.zeros((1, n_features)) if first is None else first[None, :]
         self.offsets = np.zeros(1)
-        self._gram = np.zeros((1, 1))
+        self._gram = self.slopes @ self.slopes.T
         self._weights = np.ones(1)  # multipliers of the last solve, as shares of C
         self._age = np.zeros(1, dtype=np.intp)
 

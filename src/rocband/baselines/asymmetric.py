@@ -1,0 +1,225 @@
+"""The asymmetric support vector machine, ASVM."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from rocband._base import CollapsedSolutionWarning, check_number, print_step, training_threshold
+from rocband.baselines.asymmetric_risk import AsymmetricRisk
+from rocband.linear import LinearBandClassifier
+from rocband.risks.smoothed import Smoothing
+from rocband.solvers import certified
+from rocband.solvers.certified import Result, Step
+from rocband.solvers.planes import Planes
+from rocband.solvers.problem import Problem
+
+__all__ = ["AsymmetricSVC"]
+
+# Below this share of what the class means alone would give, the best model is taken to be 0.
+_COLLAPSED = 1e-8
+
+
+class AsymmetricSVC(LinearBandClassifier):
+    r"""Asymmetric support vector machine (ASVM) [1]_ with a linear kernel, solved in the primal.
+
+    It maximises a margin between the classes and, weighted by ``tau``, how far the positives lie from the origin. With
+    N rows it minimises over w, p and q
+
+    .. math:: \tfrac{1}{2} \|w\|^2 - (\mu + \tau) p + \mu q
+              + \tfrac{1}{N} \Big( \sum_{i \in +} (p - w \cdot x_i)_+ + \sum_{j \in -} (w \cdot x_j - q)_+ \Big),
+
+    which is :math:`\tfrac{1}{2} \|w\|^2 - (\mu + \tau) A(w) + \mu B(w)`, where A is the mean of the lowest
+    :math:`(\mu + \tau) N` scores of the positives and B that of the highest :math:`\mu N` of the negatives.
+
+    Parameters
+    ----------
+    mu : float, default 0.01
+        Share of the rows among which the highest negatives are counted; at most the share of the negatives.
+    tau : float, default 0.01
+        What the positives' share, ``mu + tau``, has more; at most the share of the positives less ``mu``.
+    tol : float, default 1e-4
+        It stops when the gap to the lower bound is at most ``tol`` times the objective's size.
+    max_iter : int, default 500
+        Most passes over the data.
+    target_fpr : float, default 0.05
+        The false-positive rate of `predict` on the training negatives.
+    random_state : int, RandomState instance or None, default None
+        Seeds the sample of pairs that the curvature is estimated from; None and 0 give the same.
+    verbose : int, default 0
+        1 prints a line for each step.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features)
+    intercept_ : array of shape (1,)
+        Minus ``threshold_``.
+    threshold_ : float
+        The score ``X @ coef_[0]`` above which a row is predicted positive.
+    classes_ : array of shape (2,)
+        The second is the positive class.
+    n_iter_ : int
+        Passes over the data.
+    objective_, lower_bound_, dual_gap_ : float
+        The objective at ``coef_``, what no model can be below, and their difference. The minimum is at most 0.
+    converged_ : bool
+    history_ : list of dict
+        For each step: step, passes, objective, lower_bound, gap, seconds.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+
+    Notes
+    -----
+    The score depends on where the origin of the features lies; scale them first. The objective is convex and a maximum
+    of linear functions, so that the solver of :class:`rocband.PartialAUCSVC` serves, with its certificate. A step
+    costs one product with X, a sum of the rows in play and O(n + m log m) for m positives and n negatives; memory
+    beyond X is O(n_samples). Sparse matrices stay sparse.
+
+    References
+    ----------
+    .. [1] S.-H. Wu, K.-P. Lin, C.-M. Chen and M.-S. Chen (2008). Asymmetric support vector machines: low
+       false-positive learning under the user tolerance. KDD 2008, 749-757.
+
+    Examples
+    --------
+    >>> from rocband.baselines import AsymmetricSVC
+    >>> from rocband.datasets import make_band_problem
+    >>> X, y = make_band_problem(2000, random_state=0)
+    >>> model = AsymmetricSVC(mu=0.1, tau=0.02).fit(X, y)
+    >>> bool(model.dual_gap_ <= 1e-4 * abs(model.objective_))
+    True
+    """
+
+    target_fpr: float  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        mu: float = 0.01,
+        tau: float = 0.01,
+        *,
+        tol: float = 1e-4,
+        max_iter: int = 500,
+        target_fpr: float = 0.05,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.mu = mu
+        self.tau = tau
+        self.tol = tol
+        self.max_iter = max_iter
+        self.target_fpr = target_fpr
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> AsymmetricSVC:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features, float32 or float64 without a copy.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the greater is the positive one.
+
+        Returns
+        -------
+        AsymmetricSVC
+        """
+        for name in ("mu", "tau", "tol"):
+            check_number(name, getattr(self, name), 0.0)
+        check_number("max_iter", self.max_iter, 0, integer=True)
+        check_number("target_fpr", self.target_fpr, 0.0, 1.0)
+        rows, positive = self._validated(X, y)
+        problem = Problem(rows, positive, (0.0, 1.0))
+        self._check_shares(problem)
+        size = self.mu + self.tau
+        risk = AsymmetricRisk(
+            min(size * problem.n_rows, len(problem.positives)),
+            min(self.mu * problem.n_rows, len(problem.negatives)),
+            self.mu / size,
+        )
+        self._store_result(self._solve(problem, risk), problem, risk)
+        self._warn_of_result()
+        return self
+
+    def _check_shares(self, problem: Problem) -> None:
+        shares = [len(rows) / problem.n_rows for rows in (problem.positives, problem.negatives)]
+        for name, value, share, what in (
+            ("mu + tau", self.mu + self.tau, shares[0], "positives"),
+            ("mu", self.mu, shares[1], "negatives"),
+        ):
+            if value > share * (1 + 1e-9):
+                raise ValueError(f"{name} must be at most the share of the {what}, {share:.6g} here, got {value:g}.")
+
+    def _solve(self, problem: Problem, risk: AsymmetricRisk) -> Result:
+        """Minimise 1/2 |v|^2 + risk(v), where w = (mu + tau) v, until the gap is small beside the minimum.
+
+        The minimum, -|v|^2 / 2, is not known before: the tolerance is first relative to what the class means give, and
+        then to what was reached.
+        """
+        origin = np.zeros(problem.n_features)
+        nothing = problem.scores(origin)
+        means = problem.gradient(risk.linearize(nothing.positives, nothing.negatives, Smoothing(1.0, 1.0)))
+        scale = max(float(means @ means) / 2, np.finfo(float).tiny)
+        settings = replace(self._settings(self._seeds(1)[0], show=False), on_step=self._note(problem))
+        planes, result, tol = Planes(len(origin), means), None, self.tol * scale
+        while True:
+            settings = replace(settings, tol=tol, max_passes=max(self.max_iter - problem.passes, 0))
+            result = certified.minimize(problem, risk, 1.0, origin, settings, planes=planes, warm=result)
+            gap, size = result.objective - result.lower_bound, max(-result.objective, _COLLAPSED * scale)
+            self.converged_ = gap <= self.tol * size
+            self._collapsed = result.lower_bound >= -_COLLAPSED * scale or not result.w.any()
+            if self.converged_ or problem.passes >= self.max_iter:
+                return result
+            tol = min(self.tol * size, tol / 10)
+
+    def _note(self, problem: Problem) -> Callable[[Step], None]:
+        """Keep each step in ``history_``, its figures those of w."""
+        self.history_: list[dict[str, Any]] = []
+        began, unit = time.perf_counter(), (self.mu + self.tau) ** 2
+
+        def note(step: Step) -> None:
+            objective, bound = unit * step.objective, unit * step.lower_bound
+            seconds = time.perf_counter() - began
+            step = Step(len(self.history_), problem.passes, objective, bound, objective - bound, seconds)
+            self.history_.append(asdict(step))
+            if self.verbose:
+                print_step(step)
+
+        return note
+
+    def _store_result(self, result: Result, problem: Problem, risk: AsymmetricRisk) -> None:
+        """Set the fitted attributes; figures are those of the coefficients as stored, at their precision."""
+        size = self.mu + self.tau
+        coefficients = (size * result.w).astype(self._dtype)
+        w = coefficients.astype(np.float64)
+        scores = problem.scores(w)
+        self.coef_ = coefficients[None, :]
+        self.threshold_ = training_threshold(scores, self.target_fpr)
+        self.intercept_ = np.array([-self.threshold_], dtype=self._dtype)
+        self.objective_ = float(w @ w) / 2 + size * risk.sharp(scores.positives, scores.negatives).value
+        self.lower_bound_ = size**2 * result.lower_bound
+        self.dual_gap_ = self.objective_ - self.lower_bound_
+        self.n_iter_ = problem.passes
+
+    def _warn_of_result(self) -> None:
+        if not self.converged_:
+            warnings.warn(
+                f"The solver stopped after max_iter={self.max_iter} passes over the data before it reached tol="
+                f"{self.tol:g}; raise max_iter or tol, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if self._collapsed:
+            warnings.warn(
+                "The constant scorer is optimal: the classes overlap too much for these shares; use a larger mu or "
+                "tau.",
+                CollapsedSolutionWarning,
+                stacklevel=3,
+            )

@@ -1,0 +1,117 @@
+"""Functions of one feature for an additive model: natural cubic splines and steps."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg
+from scipy.interpolate import CubicSpline
+
+from rocband.risks.band import FloatArray
+
+__all__ = ["FeatureFunctions", "Splines", "Steps", "functions_of"]
+
+Column = npt.NDArray[Any]
+# Added to the diagonal of a small system, relative to its trace, for knots without rows in play.
+_RIDGE = 1e-10
+
+
+class FeatureFunctions(Protocol):
+    """A linear space of functions of one feature.
+
+    Attributes
+    ----------
+    size : int
+        Number of coefficients.
+    roughness : array of shape (size, size)
+        ``c @ roughness @ c`` is the integral of the squared second derivative of the function with coefficients c.
+    """
+
+    size: int
+    roughness: FloatArray
+
+    def evaluate(self, column: Column, coefficients: FloatArray) -> FloatArray:
+        """Evaluate a function."""
+
+    def fit(self, column: Column, slope: FloatArray, bend: FloatArray, pull: FloatArray) -> tuple[FloatArray, float]:
+        """Maximise sum_i (slope_i f(x_i) - |slope_i| f(x_i)^2 / 2) - pull.c - c'bend c/2; return c and the maximum."""
+
+
+class Splines:
+    """Natural cubic splines, by their values at the knots; beyond the outer knots they go on straight."""
+
+    def __init__(self, knots: FloatArray) -> None:
+        self.size = len(knots)
+        self._low, self._scale = float(knots[0]), float(knots[-1] - knots[0])
+        self._knots = (knots - self._low) / self._scale
+        self._unit = CubicSpline(self._knots, np.eye(self.size), bc_type="natural")
+        bends = self._unit(self._knots, 2)
+        left, right = bends[:-1], bends[1:]
+        lengths = np.diff(self._knots)[:, None]
+        cross = (lengths * left).T @ right
+        self.roughness = ((lengths * left).T @ left + (lengths * right).T @ right) / 3 + (cross + cross.T) / 6
+
+    def evaluate(self, column: Column, coefficients: FloatArray) -> FloatArray:
+        """Evaluate the spline with these values at the knots."""
+        spline = CubicSpline(self._knots, coefficients, bc_type="natural")
+        return self._straight(spline, column)
+
+    def fit(self, column: Column, slope: FloatArray, bend: FloatArray, pull: FloatArray) -> tuple[FloatArray, float]:
+        """Solve the penalised least-squares problem."""
+        basis = self._straight(self._unit, column)
+        right = slope @ basis - pull
+        system = (basis * np.abs(slope)[:, None]).T @ basis + bend
+        system[np.diag_indices(self.size)] += _RIDGE * np.trace(system) + np.finfo(float).tiny
+        coefficients: FloatArray = linalg.solve(system, right, assume_a="sym")
+        return coefficients, float(right @ coefficients) / 2
+
+    def _straight(self, spline: CubicSpline, column: Column) -> FloatArray:
+        x = (column.astype(np.float64) - self._low) / self._scale
+        values: FloatArray = spline(np.clip(x, 0.0, 1.0))
+        for end, out in ((0.0, x < 0), (1.0, x > 1)):
+            if out.any():
+                values[out] += np.multiply.outer(x[out] - end, spline(end, 1))
+        return values
+
+
+class Steps:
+    """Step functions with jumps between the levels of a discrete feature; one jump is fitted at a time."""
+
+    def __init__(self, levels: FloatArray) -> None:
+        self._edges = (levels[:-1] + levels[1:]) / 2
+        self.size = len(self._edges)
+        self.roughness = np.zeros((self.size, self.size))
+
+    def evaluate(self, column: Column, coefficients: FloatArray) -> FloatArray:
+        """Evaluate the function with these jumps."""
+        heights = np.concatenate([[0.0], np.cumsum(coefficients)])
+        return heights[np.searchsorted(self._edges, column)]
+
+    def fit(self, column: Column, slope: FloatArray, bend: FloatArray, pull: FloatArray) -> tuple[FloatArray, float]:
+        """Find the best single jump, with a constant of its own on either side."""
+        level = np.searchsorted(self._edges, column)
+        sums, weights = (np.bincount(level, values, minlength=self.size + 1) for values in (slope, np.abs(slope)))
+        below, weight_below = np.cumsum(sums)[:-1], np.cumsum(weights)[:-1]
+        above, weight_above = sums.sum() - below, weights.sum() - weight_below
+        tiny = np.finfo(float).tiny
+        low, high = below / np.maximum(weight_below, tiny), above / np.maximum(weight_above, tiny)
+        gains = (below * low + above * high) / 2
+        best = int(np.argmax(gains))
+        coefficients = np.zeros(self.size)
+        coefficients[best] = high[best] - low[best]
+        return coefficients, float(gains[best])
+
+
+def functions_of(column: Column, n_knots: int) -> FeatureFunctions | None:
+    """Choose the functions for a feature: splines, steps where it has fewer levels than knots, none if constant.
+
+    The knots lie at equally spaced ranks among the distinct values, the smallest and the greatest included.
+    """
+    levels = np.unique(column).astype(np.float64)
+    if len(levels) < 2:
+        return None
+    if len(levels) < n_knots:
+        return Steps(levels)
+    return Splines(levels[np.linspace(0, len(levels) - 1, n_knots).round().astype(np.intp)])
