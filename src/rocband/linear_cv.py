@@ -72,8 +72,8 @@ class PartialAUCSVCCV(LinearBandClassifier):
 
     Notes
     -----
-    X is not copied into folds: a fold is a set of row numbers. Models of the ramp that are only compared are solved to a
-    tolerance of ``10 * tol``, the last fit to ``tol``.
+    X is not copied into folds: a fold is a set of row numbers. Models of the ramp that are only compared are solved to
+    a tolerance of ``10 * tol``, the last fit to ``tol``.
 
     Examples
     --------
