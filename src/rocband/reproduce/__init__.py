@@ -1,0 +1,1 @@
+"""The experiments of Narasimhan & Agarwal from one command: ``python -m rocband.reproduce``."""

@@ -1,0 +1,140 @@
+"""The experiments: cells that are kept and taken up again, the textbook's solver, tables and errors."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from rocband.datasets import make_band_problem
+from rocband.metrics import partial_auc_score
+from rocband.reproduce import sets, tables
+from rocband.reproduce.cells import Cell, compute, read, write
+from rocband.reproduce.command import main, run
+from rocband.reproduce.cutting_plane import cutting_plane_steps
+from rocband.reproduce.methods import METHODS, Task
+from rocband.reproduce.paper import figure
+from rocband.reproduce.plan import EXPERIMENTS, cells_of
+from rocband.rows import as_rows
+from rocband.solvers.problem import Problem
+
+BAND = (0.02, 0.05)
+
+
+@pytest.fixture
+def cell():
+    return Cell("collapse", "collapse", "letter Q", "tight", (0.0, 0.3), 0, C=100.0)
+
+
+def test_a_cell_is_the_same_every_time(cell):
+    assert compute(cell) == compute(cell)
+
+
+def test_a_kept_cell_is_read_again(cell, tmp_path):
+    outcome = json.loads(json.dumps(compute(cell)))
+    write(tmp_path, cell, outcome)
+    assert read(tmp_path, cell) == outcome
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"cell": {}}', '{"cell": null, "result": {}}'])
+def test_a_damaged_cell_is_computed_again(cell, tmp_path, content):
+    path = tmp_path / cell.file
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    assert read(tmp_path, cell) is None
+
+
+def test_every_cell_has_a_file_of_its_own():
+    for quick in (True, False):
+        cells = cells_of(list(EXPERIMENTS), quick)
+        assert len({cell.file for cell in cells}) == len(cells)
+
+
+def test_an_interrupted_run_ends_with_the_same_bytes(tmp_path, capsys):
+    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    run(whole, ["collapse"], quick=True)
+    for number, cell in enumerate(cells_of(["collapse"], quick=True)):
+        if number % 2:
+            write(parted, cell, compute(cell))
+    run(parted, ["collapse"], quick=True)
+    assert "12 of them there" in capsys.readouterr().out
+    for name in ("results.json", "collapse.md", "collapse.png"):
+        assert (whole / name).read_bytes() == (parted / name).read_bytes()
+
+
+@pytest.mark.parametrize("band", [(0.0, 0.3), (0.1, 0.4)])
+def test_cutting_planes_reach_the_minimum(band):
+    X, y = make_band_problem(400, random_state=0)
+    problem = Problem(as_rows(X), y == 1, band)
+    steps = [cutting_plane_steps(problem, 1.0, tol, 300) for tol in (1e-2, 1e-4)]
+    assert 1 < steps[0] <= steps[1] < 300
+
+
+def test_cutting_planes_say_when_they_stop_early():
+    X, y = make_band_problem(400, random_state=0)
+    assert cutting_plane_steps(Problem(as_rows(X), y == 1, (0.0, 0.1)), 1e4, 1e-8, 5) == 5
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_ranks_better_than_chance(method):
+    split = sets.load("letter Q").split(0, 0.15)
+
+    def metric(labels, scores):
+        return partial_auc_score(labels, scores, fpr_range=(0.0, 0.3))
+
+    fitted = METHODS[method](Task(split.X, split.y, None, (0.0, 0.3), metric, 0))
+    assert metric(split.y_test, fitted.score(split.X_test)) > 0.3  # chance is 0.15
+    assert fitted.fit_seconds >= 0
+
+
+def test_fractions_draw_from_each_class():
+    data = sets.load("letter Q")
+    whole, part = data.split(3), data.split(3, 0.25)
+    assert len(part.y) == pytest.approx(0.25 * len(whole.y), abs=1)
+    assert part.y.mean() == pytest.approx(whole.y.mean(), rel=0.01)
+    np.testing.assert_array_equal(part.y_test, whole.y_test)
+
+
+def test_figures_of_the_paper():
+    assert figure("uci", "a9a", "SVM_AUC", BAND) == 0.4338
+    assert figure("kddcup06", "kddcup06", "SVM_pAUC", (0.05, 0.1)) == 0.5839
+    assert figure("uci", "a9a", "logistic regression", BAND) is None
+
+
+def outcomes(values):
+    cells = {
+        Cell("uci", "score", "a9a", method, BAND, split): score
+        for method, scores in values.items()
+        for split, score in enumerate(scores)
+    }
+    return {cell: {"result": {"score": score}, "seconds": {}} for cell, score in cells.items()}
+
+
+def test_bold_is_above_the_paper_by_more_than_the_error():
+    text = tables.uci(outcomes({"SVM_AUC": [0.43, 0.44], "rocband, default": [0.5, 0.52]}))
+    assert "| SVM_AUC | 0.4350 ± 0.0050 (0.4338) |" in text
+    assert "| rocband, default | **0.5100** ± 0.0100 |" in text
+
+
+def test_missing_data_are_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.delenv("ROCBAND_DATA", raising=False)
+    with pytest.raises(SystemExit, match=r"the sets a9a, .* are not there: set ROCBAND_DATA"):
+        main(["--only", "uci", "--out", str(tmp_path)])
+
+
+@pytest.mark.parametrize("arguments", [["--only", "nothing"], ["--jobs", "two"]])
+def test_wrong_arguments(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert "error: argument" in capsys.readouterr().err
+
+
+def test_wrong_jobs_and_folder_are_one_sentence(tmp_path):
+    with pytest.raises(SystemExit, match="--jobs must be at least 1, got 0"):
+        main(["--quick", "--jobs", "0", "--out", str(tmp_path)])
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SystemExit, match="cannot be made a folder"):
+        main(["--quick", "--out", str(tmp_path / "file")])
