@@ -36,6 +36,7 @@ def chart_data(study: Study) -> dict[str, Any]:
 
 
 def _scorer(study: Study, name: str) -> dict[str, Any]:
+    study.tell(f"curve and operating points of {name!r}")
     scores, positive = study.scores[name], study.positive
     fpr, tpr, _ = roc_curve(positive, scores)
     kept = thinned(fpr, tpr, study.fpr_range)

@@ -50,6 +50,7 @@ def summaries(study: Study) -> list[Summary]:
 
 
 def _summary(study: Study, name: str) -> Summary:
+    study.tell(f"figures of {name!r}")
     y_true, scores, top = study.y_true, study.scores[name], study.fpr_range[1]
     undrawn = study.drawing | {"method": "analytic"}
     return Summary(
@@ -64,6 +65,7 @@ def comparisons(study: Study) -> tuple[Comparison, ...]:
     """Compare every pair of scorers, with the number of pairs accounted for."""
     if len(study.scores) < 2:
         return ()
+    study.tell(f"comparison of {len(study.scores)} scorers")
     return compare_many(study.y_true, study.scores, fpr_range=study.fpr_range, **study.drawing)
 
 

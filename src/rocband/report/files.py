@@ -12,9 +12,9 @@ __all__ = ["check_target", "write_whole"]
 def check_target(path: Path) -> None:
     """Say early what would keep a file from being written there."""
     folder = path.parent
-    if path.is_dir():
+    if os.path.isdir(path):
         raise IsADirectoryError(f"The path of the report, {path}, is a folder; add the name of a file to it.")
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise FileNotFoundError(f"The folder of the report, {folder}, does not exist; create it or choose another.")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(f"The folder of the report, {folder}, cannot be written to; choose another.")
@@ -23,7 +23,7 @@ def check_target(path: Path) -> None:
 def write_whole(path: Path, content: bytes) -> None:
     """Write beside the target first, so that it never holds half of the content."""
     target = path.resolve()
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    beside = target.with_name(f".rocband-{secrets.token_hex(4)}")
     try:
         with beside.open("xb") as file:
             file.write(content)

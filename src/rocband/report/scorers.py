@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -60,6 +61,11 @@ class Study:
     def positive(self) -> npt.NDArray[np.bool_]:
         """Which samples are positive."""
         return positive_mask(self.y_true, self.pos_label)
+
+    def tell(self, doing: str) -> None:
+        """Tell the progress, if asked to."""
+        if self.verbose:
+            print(f"[rocband] {doing}", file=sys.stderr, flush=True)
 
     @property
     def sizes(self) -> tuple[int, int]:

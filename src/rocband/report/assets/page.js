@@ -112,9 +112,9 @@ function chart(id, config, plugins) {
 
 const TOOLTIP = {
   enabled: true,
-  filter: (item) => item.dataset.scorer !== undefined,
+  filter: (item) => item.dataset.label !== undefined,
   callbacks: {
-    label: ({ dataset, parsed }) => `${dataset.scorer}: FPR ${figure(parsed.x)}, TPR ${figure(parsed.y)}`,
+    label: ({ dataset, parsed }) => `${dataset.label}: FPR ${figure(parsed.x)}, TPR ${figure(parsed.y)}`,
   },
 };
 
@@ -122,8 +122,9 @@ const TOOLTIP = {
 function markerSets() {
   const cross = { borderColor: color("mark"), borderWidth: 2 };
   const diamond = { pointStyle: "rectRot", pointRadius: 8, pointBorderWidth: 2, showLine: false, clip: 10 };
+  const colors = { pointBackgroundColor: color("mark"), pointBorderColor: color("paper") };
   return [
-    line([], { ...diamond, pointBackgroundColor: color("mark"), pointBorderColor: color("paper") }),
+    line([], { label: "chosen threshold", ...diamond, ...colors }),
     line([], cross),
     line([], cross),
   ];
@@ -132,7 +133,7 @@ function markerSets() {
 function curveSets(width) {
   return data.scorers.map(({ name, curve }, k) =>
     line(pairs(curve.fpr, curve.tpr), {
-      scorer: name,
+      label: name,
       borderColor: color(`line-${k % 7}`),
       borderDash: DASHES[k % DASHES.length],
       borderWidth: width,
@@ -149,7 +150,7 @@ function rocChart(id, x, y, width, backdrop) {
     {
       data: { datasets: [...markerSets(), ...curveSets(width), ...backdrop] },
       options: {
-        interaction: { mode: "nearest", intersect: true },
+        interaction: { mode: "nearest", axis: "xy", intersect: false },
         scales: {
           x: axis("False-positive rate", { ...x, ticks }),
           y: axis("True-positive rate", { ...y, ticks }),
