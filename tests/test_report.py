@@ -32,7 +32,7 @@ SCORES = {"second": X[:, 1], "both": X[:, 0] + X[:, 1], "rounded": np.round(X[:,
 HOSTILE = "<script>alert(1)</script>"
 SMALL_Y, SMALL = np.repeat([1, 0], (4, 6)), np.array([5.0, 4.0, 2.0, 1.0, 3.0, 0.5, 0.4, 0.3, 0.2, 0.1])
 FIGURES = {"fpr": "FPR", "tpr": "TPR", "ppv": "PPV", "alerts": "alerts per 1,000"}
-DIGITS = 1e-5  # numbers in the page have 6 digits
+DIGITS = 1e-8  # figures in the page have 9 digits
 
 
 class Page(HTMLParser):
@@ -151,7 +151,7 @@ class TestFigures:
         (first, *_) = operating_points(Y, SCORES["both"], BAND[0], prevalence=0.1).to_dict("records")
         row = next(row for row in page.rows if row[0] == "2%")
         assert row[1] == f"{first['threshold']:.4g}"
-        assert row[3].startswith(f"{100 * first['TPR']:.1f}% ")
+        assert row[3].startswith(f"{100 * first['TPR']:#.3g}% ")
         assert row[5].startswith(f"{first['alerts per 1,000']:.1f} ")
         assert "at a prevalence of 10.0%" in page.source.lower()
 
@@ -171,17 +171,25 @@ class TestFigures:
                 row = next(row for row in page.rows if row[:2] == [name, side])
                 assert [row[2], row[-1]] == [f"{own.min():.4g}", f"{own.max():.4g}"]
 
+    def test_probabilities_are_spread_by_their_logit(self, tmp_path):
+        probabilities = 1 / (1 + np.exp(-4 * SMALL))
+        histogram = write(tmp_path / "page.html", probabilities, SMALL_Y).data["scorers"][0]["histogram"]
+        assert histogram["logit"]
+        inner = np.histogram(4 * SMALL[SMALL_Y == 1], [-np.inf, *histogram["edges"][1:-1], np.inf])[0]
+        assert histogram["positives"] == (inner / inner.sum()).tolist()
+        assert not write(tmp_path / "page.html", SMALL, SMALL_Y).data["scorers"][0]["histogram"]["logit"]
+
     def test_how_it_was_made(self, tmp_path):
-        groups = np.arange(len(Y)) // 3
-        page = write(tmp_path / "mine.html", groups=groups, random_state=7, title="Spring round", n_draws=150)
+        options = {"groups": np.arange(10) // 2, "random_state": 7, "title": "Spring round"}
+        page = write(tmp_path / "mine.html", SMALL, SMALL_Y, **options)
         (call,) = page.texts("pre")
         for part in ("'mine.html'", "fpr_range=(0.02, 0.2)", "title='Spring round'", "groups=...", "random_state=7"):
             assert part in call
         made = " ".join(page.texts("dd"))
         assert f"rocband {rocband.__version__}" in made
-        assert "in 80 groups" in made
+        assert "in 5 groups" in made
         assert page.texts("h1")[0] == "Spring round"
-        generator = write(tmp_path / "mine.html", random_state=np.random.default_rng(0))
+        generator = write(tmp_path / "mine.html", SMALL, SMALL_Y, random_state=np.random.default_rng(0))
         assert "random_state=..." in generator.texts("pre")[0]
 
     def test_version_of_the_charts(self, page):
@@ -200,7 +208,7 @@ class TestCurves:
         corners = np.column_stack((fpr, tpr))
         for left, right in ((0.0, 1.0), band):
             inside = (fpr >= left) & (fpr <= right)
-            cell = np.array([right - left, np.ptp(tpr[inside]) or 1.0]) / 800
+            cell = np.array([right - left, np.ptp(tpr[inside]) if inside.any() else 1.0]) / 800
             # Each corner is within a cell, some thousandth of the chart, of a kept one before it.
             for corner in corners[inside][:: max(int(inside.sum()) // 500, 1)]:
                 before = kept[(kept <= corner + 1e-6).all(axis=1)][-1]

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special
 from sklearn.metrics import roc_curve
 
 from rocband.report.figures import COLUMNS, operating_table
 from rocband.report.scorers import Study
+from rocband.threshold.ranks import plain_rank
 
 __all__ = ["QUANTILES", "chart_data", "quantile_table"]
 
@@ -21,7 +23,9 @@ _Range = tuple[float, float]
 _CELLS = 800
 _BAND_STOPS, _WIDE_STOPS, _SMALL_STOPS = 121, 41, 41
 _BINS = 40
-_DIGITS = 6
+_PROBABILITIES = (1e-4, 1 - 1e-4)
+# Of figures more than are shown, so that they are not rounded twice.
+_CHART_DIGITS, _FIGURE_DIGITS = 6, 9
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
@@ -76,7 +80,7 @@ def stops(n_negatives: int, band: _Range) -> list[float]:
             np.geomspace(1 / n_negatives, 1.0, _SMALL_STOPS),
         )
     )
-    counts: list[float] = np.unique(np.minimum(np.round(rates * n_negatives), n_negatives - 1)).tolist()
+    counts = sorted({plain_rank(n_negatives, rate) - 1 for rate in rates.tolist()})
     return [count / n_negatives for count in counts]
 
 
@@ -105,19 +109,34 @@ def _even(table: Any) -> list[list[float | None]]:
 
 
 def _with_ends(table: Any, label: str) -> list[list[float | None]]:
-    columns = (_rounded(table[name].to_numpy()) for name in (label, f"{label} low", f"{label} high"))
+    columns = (_rounded(table[name].to_numpy(), _FIGURE_DIGITS) for name in (label, f"{label} low", f"{label} high"))
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _histogram(positives: _Array, negatives: _Array) -> dict[str, list[Any]]:
-    """Return the share of each class in bins; scores beyond the outermost thousandths are in the last bins."""
+def _histogram(positives: _Array, negatives: _Array) -> dict[str, Any]:
+    """Return the share of each class in bins; what lies beyond the last bins is counted in them.
+
+    Scores that may be probabilities are binned by their logit, since most are near 0. Of others, the outermost
+    thousandths are beyond the last bins.
+    """
+    sides = [side.astype(np.float64) for side in (positives, negatives)]
+    both = np.concatenate(sides)
+    probabilities = bool(both.min() >= 0 and both.max() <= 1)
+    if probabilities:
+        reach = float(special.logit(_PROBABILITIES[1]))
+        edges = np.linspace(-reach, reach, _BINS + 1)
+        sides = [special.logit(np.clip(side, *_PROBABILITIES)) for side in sides]
+    else:
+        low, high = np.quantile(both, (0.001, 0.999), method="nearest")
+        edges = _between(low, high) if low < high else np.linspace(low - 0.5, low + 0.5, _BINS + 1)
+    shares = dict(zip(("positives", "negatives"), (_shares(side, edges) for side in sides), strict=True))
+    return {"edges": _rounded(edges), **shares, "logit": probabilities}
+
+
+def _between(low: float, high: float) -> _Array:
     # In quarters, since the width of the range of very large scores is infinite.
-    both = np.concatenate((positives, negatives)).astype(np.float64) / 4
-    low, high = np.quantile(both, (0.001, 0.999), method="nearest")
-    low, high = (low, high) if low < high else (low - 0.125, high + 0.125)
-    edges = np.linspace(low, high, _BINS + 1)
-    shares = (_shares(side.astype(np.float64) / 4, edges) for side in (positives, negatives))
-    return {"edges": _rounded(4 * edges), **dict(zip(("positives", "negatives"), shares, strict=True))}
+    edges: _Array = 4 * np.linspace(low / 4, high / 4, _BINS + 1)
+    return edges
 
 
 def _shares(scores: _Array, edges: _Array) -> list[float | None]:
@@ -135,6 +154,6 @@ def quantile_table(study: Study) -> list[tuple[str, str, list[float]]]:
     ]
 
 
-def _rounded(values: _Array) -> list[float | None]:
-    """Return numbers with the digits that a chart shows, and None for NaN, which JSON does not know."""
-    return [None if math.isnan(value) else float(f"{value:.{_DIGITS}g}") for value in values.tolist()]
+def _rounded(values: _Array, digits: int = _CHART_DIGITS) -> list[float | None]:
+    """Return numbers with some digits, and None for NaN, which JSON does not know."""
+    return [None if math.isnan(value) else float(f"{value:.{digits}g}") for value in values.tolist()]

@@ -186,6 +186,26 @@ function bandHeights() {
   return bottom < top ? { min: Math.max(bottom, 0), max: Math.min(top, 1) } : { min: 0, max: 1 };
 }
 
+const SHARES = [0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999];
+const logit = (share) => Math.log(share / (1 - share));
+
+/** The axis of the scores; probabilities are spread by their logit. */
+function scoreAxis(histogram) {
+  const limits = { min: histogram.edges[0], max: histogram.edges.at(-1) };
+  const written = (value) => score(histogram.logit ? 1 / (1 + Math.exp(-value)) : value);
+  const places = (scale) => (scale.ticks = SHARES.map((share) => ({ value: logit(share) })));
+  return axis("Score", {
+    ...limits,
+    ...(histogram.logit && { afterBuildTicks: places }),
+    ticks: { callback: written, maxTicksLimit: 7 },
+  });
+}
+
+/** Where a score is on that axis; what lies beyond is at its end. */
+function scorePlace({ edges, logit: spread }, value) {
+  return Math.min(Math.max(spread ? logit(value) : value, edges[0]), edges.at(-1));
+}
+
 function scoreChart({ histogram }, k) {
   const steps = (shares) => pairs(histogram.edges, [...shares, shares.at(-1)]);
   const side = (shares, name, dash) =>
@@ -197,7 +217,6 @@ function scoreChart({ histogram }, k) {
       backgroundColor: `${color(name)}2e`,
       fill: "origin",
     });
-  const ticks = { callback: (value) => score(value), maxTicksLimit: 5 };
   return chart(`scores-${k}`, {
     data: {
       datasets: [
@@ -208,7 +227,7 @@ function scoreChart({ histogram }, k) {
     },
     options: {
       scales: {
-        x: axis("Score", { min: histogram.edges[0], max: histogram.edges.at(-1), ticks }),
+        x: scoreAxis(histogram),
         y: axis("Share of the class", { beginAtZero: true, ticks: { callback: (value) => percent(value) } }),
       },
     },
@@ -224,8 +243,7 @@ function mark({ fpr, tpr, threshold }) {
     roc.update("none");
   }
   charts.scores.forEach((each, k) => {
-    const { min, max } = each.options.scales.x;
-    const at = Math.min(Math.max(threshold, min), max);
+    const at = scorePlace(data.scorers[k].histogram, threshold);
     const top = each.scales.y.max;
     each.data.datasets[0].data = k === shown.scorer ? [{ x: at, y: 0 }, { x: at, y: top }] : [];
     each.options.scales.y.max = top;
