@@ -47,6 +47,6 @@ def plot_path(cv: Any, *, ax: Any = None) -> Any:
     best = float(cv.C_)
     ax.axvline(best, color=COLORS[1], linewidth=1.2, linestyle="--", label=f"chosen: C = {best:.3g}")
     ax.set(xscale="log", xlabel="C", ylabel="Partial AUC in validation")
-    ax.legend(frameon=False)
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, borderaxespad=0.2)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
