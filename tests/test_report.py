@@ -24,6 +24,7 @@ import rocband
 from rocband import report
 from rocband.datasets import make_band_problem
 from rocband.inference import compare_many, partial_auc_interval, tpr_at_fpr_interval
+from rocband.metrics import tpr_at_fpr_score
 from rocband.threshold import operating_points
 
 BAND = (0.02, 0.2)
@@ -223,6 +224,10 @@ class TestCurves:
                 below = np.interp(x - 2e-6, fpr, tpr)
                 above = np.interp(x + 2e-6, fpr, tpr)
                 assert below - 3e-3 <= y <= above + 3e-3
+
+    def test_heights_at_the_ends_of_the_band(self, page):
+        for name, shown in zip(SCORES, page.data["scorers"], strict=True):
+            assert shown["ends"] == [tpr_at_fpr_score(Y, SCORES[name], fpr=rate) for rate in BAND]
 
     def test_slider_stops_in_the_band_most(self, tmp_path):
         X, y = make_band_problem(30_000, random_state=1)

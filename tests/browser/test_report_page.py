@@ -125,6 +125,15 @@ def test_slider_moves_marker_and_numbers(visit, data, path, name, stop):
     assert after == pytest.approx(place, abs=0.1)
 
 
+def test_the_band_holds_the_curves(visit, data, tmp_path):
+    y, scores = data
+    tied = np.round(4 * scores["logistic regression"])
+    page = visit(report.write(tmp_path / "tied.html", y, tied, fpr_range=BAND, method="analytic"))
+    (scorer,) = page.evaluate("data.scorers")
+    low, high = page.evaluate("() => { const { min, max } = Chart.getChart('band').scales.y; return [min, max]; }")
+    assert low <= min(scorer["ends"]) < max(scorer["ends"]) <= high
+
+
 def test_keys(visit, data, path):
     page = visit(path)
     slider = page.locator("#threshold")

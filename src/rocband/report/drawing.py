@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import special
 from sklearn.metrics import roc_curve
 
+from rocband.metrics import tpr_at_fpr_score
 from rocband.report.figures import COLUMNS, operating_table
 from rocband.report.scorers import Study
 from rocband.threshold.ranks import plain_rank
@@ -47,6 +48,7 @@ def _scorer(study: Study, name: str) -> dict[str, Any]:
     return {
         "name": name,
         "curve": {"fpr": _rounded(fpr[kept]), "tpr": _rounded(tpr[kept])},
+        "ends": [tpr_at_fpr_score(positive, scores, fpr=rate) for rate in study.fpr_range],
         "points": _points(study, name),
         "histogram": _histogram(scores[positive], scores[~positive]),
     }

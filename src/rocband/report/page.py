@@ -242,4 +242,4 @@ def _rate(value: float) -> str:
 
 
 def _number(value: float, digits: int = 4) -> str:
-    return f"{value:.{digits}g}"
+    return f"{value + 0.0:.{digits}g}"  # -0.0 is 0

@@ -177,10 +177,11 @@ function wholeChart() {
 
 /** Round limits around the heights of the curves in the band. */
 function bandHeights() {
-  const heights = data.scorers.flatMap(({ curve }) =>
-    curve.tpr.filter((_, k) => curve.fpr[k] >= low && curve.fpr[k] <= high),
-  );
-  const [least, most] = [Math.min(...heights, 1), Math.max(...heights, 0)];
+  const heights = data.scorers.flatMap(({ curve, ends }) => [
+    ...ends,
+    ...curve.tpr.filter((_, k) => curve.fpr[k] >= low && curve.fpr[k] <= high),
+  ]);
+  const [least, most] = heights.reduce(([min, max], y) => [Math.min(min, y), Math.max(max, y)], [1, 0]);
   const step = most - least > 0.3 ? 0.1 : 0.02;
   const [bottom, top] = [Math.floor(least / step) * step, Math.ceil(most / step) * step];
   return bottom < top ? { min: Math.max(bottom, 0), max: Math.min(top, 1) } : { min: 0, max: 1 };
