@@ -2,13 +2,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test test-browser lint docs bench clean
 
 demo: .venv/.demo
 	$(BIN)/python -m rocband.demo
 
 test: .venv/.test
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+
+test-browser: .venv/.browser
+	sh tests/browser/chromium.sh
+	$(BIN)/python -m pytest tests/browser
 
 lint: .venv/.test
 	$(BIN)/ruff check .
@@ -29,11 +33,12 @@ bench: .venv/.bench
 # The stamp of one extra: .venv/.test is there once rocband[test] is installed for this pyproject.toml.
 .venv/.demo: EXTRA = plot
 .venv/.test: EXTRA = test
+.venv/.browser: EXTRA = browser
 .venv/.docs: EXTRA = docs
 .venv/.bench: EXTRA = bench
-.venv/.demo .venv/.test .venv/.docs .venv/.bench: .venv/.pip pyproject.toml
+.venv/.demo .venv/.test .venv/.browser .venv/.docs .venv/.bench: .venv/.pip pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRA)]'
 	touch $@
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage docs/_build dist
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage docs/_build dist tests/browser/screenshots

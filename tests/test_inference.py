@@ -507,6 +507,28 @@ class TestManyScorers:
         assert among.high - among.low > 1.2 * (alone.high - alone.low)
         assert among.pvalue > alone.pvalue
 
+    def test_analytic_is_holm_and_bonferroni(self):
+        y, scores = self.scorers()
+        scores["far"] = -scores["model 0"]
+        band = (0.0, 0.3)
+        options = {"fpr_range": band, "method": "analytic"}
+        together = compare_many(y, scores, confidence=0.9, **options)
+        level = 1 - 0.1 / len(together)
+        alone = [compare_partial_auc(y, *(scores[n] for n in r.names), confidence=level, **options) for r in together]
+        for result, single in zip(together, alone, strict=True):
+            assert (result.low, result.high) == pytest.approx((single.low, single.high))
+            # Holm: the largest, over the p-values no larger, of each times how many are left from it on.
+            others = [r.pvalue for r in alone]
+            left = [(p, sum(q >= p for q in others)) for p in others if p <= single.pvalue]
+            assert result.pvalue == pytest.approx(min(max(p * count for p, count in left), 1))
+        assert len({result.pvalue < 0.1 for result in together}) == 2
+
+    def test_one_analytic_pair_needs_no_adjustment(self):
+        y, scores = self.scorers(count=2)
+        (pair,) = compare_many(y, scores, fpr_range=(0.0, 0.3), method="analytic")
+        single = compare_partial_auc(y, *scores.values(), fpr_range=(0.0, 0.3), method="analytic")
+        assert (pair.low, pair.high, pair.pvalue) == pytest.approx((single.low, single.high, single.pvalue))
+
     def test_copies_need_no_correction(self):
         y, scores = self.scorers(count=2)
         first, second = scores.values()
@@ -618,7 +640,7 @@ class TestBadInput:
             ({"a": scores, "b": scores[:5]}, {}, r"y_true has 20 entries but scores\['b'\] has 5"),
             ({"a": scores, "b": ["x"] * 20}, {}, r"scores\['b'\] must hold real numbers"),
             ({"a": scores, "b": -scores}, {"reference": "c"}, "reference='c' is not among the scorers 'a', 'b'"),
-            ({"a": scores, "b": -scores}, {"method": "analytic"}, "method must be 'spacings' or 'bootstrap'"),
+            ({"a": scores, "b": -scores}, {"method": "delong"}, "method must be 'spacings', 'bootstrap' or 'analytic'"),
         ],
     )
     def test_many(self, scores, options, message):

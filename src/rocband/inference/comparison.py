@@ -152,10 +152,10 @@ def compare_many(
 ) -> tuple[Comparison, ...]:
     """Compare the partial AUC of several scorers on the same samples, with the number of comparisons accounted for.
 
-    All scorers share every draw, so the largest of all standardised differences has a known joint distribution
-    (max-T [1]_): the intervals hold all true differences at once with the nominal confidence, and the chance that any
-    p-value falls below a level, where no difference exists, is that level. This is sharper than Bonferroni's or Holm's
-    correction when scorers resemble each other.
+    The intervals hold all true differences at once with the nominal confidence, and the chance that any p-value falls
+    below a level, where no difference exists, is at most that level. With draws, all scorers share each of them, so the
+    largest of all standardised differences has a known joint distribution (max-T [1]_), which is sharper when scorers
+    resemble each other. Without, the p-values are adjusted by Holm's method [2]_ and the intervals by Bonferroni's.
 
     Parameters
     ----------
@@ -167,8 +167,8 @@ def compare_many(
         Compare every other scorer with this one; by default every pair is compared.
     fpr_range, tpr_range, confidence, n_draws, groups, random_state, pos_label, verbose
         As in :func:`rocband.inference.partial_auc_interval`.
-    method : {"spacings", "bootstrap"}, default "spacings"
-        How the draws are made.
+    method : {"spacings", "bootstrap", "analytic"}, default "spacings"
+        How the draws are made; "analytic" makes none, see :func:`compare_partial_auc`.
 
     Returns
     -------
@@ -178,6 +178,8 @@ def compare_many(
     References
     ----------
     .. [1] P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley.
+    .. [2] S. Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics
+       6(2), 65-70.
 
     Examples
     --------
@@ -190,17 +192,22 @@ def compare_many(
     both - second: -0.3, p < 0.01: True
     first - second: -0.4, p < 0.01: True
     """
-    check_settings(method, DRAWING_METHODS, confidence, n_draws)
+    check_settings(method, (*DRAWING_METHODS, "analytic"), confidence, n_draws)
     pairs = _pairs(list(scores), reference)
     figure = rectangle(fpr_range, tpr_range)
     sample = Sample.of(y_true, {f"scores[{name!r}]": values for name, values in scores.items()}, groups, pos_label)
-    _, figures = own_figures(sample, figure)
-    draws = draw_figures(
-        sample, figure, method=method, n_draws=int(n_draws), random_state=random_state, verbose=verbose
-    )
+    curves, figures = own_figures(sample, figure)
     first, second = (np.array(side) for side in zip(*pairs, strict=True))
     differences = np.array(figures)[first] - np.array(figures)[second]
-    half, pvalues = _largest_of_all(draws[:, first] - draws[:, second], differences, confidence)
+    if method == "analytic":
+        half, pvalues = _each_adjusted(
+            sample, figure, [(curves[a], curves[b]) for a, b in pairs], differences, confidence
+        )
+    else:
+        draws = draw_figures(
+            sample, figure, method=method, n_draws=int(n_draws), random_state=random_state, verbose=verbose
+        )
+        half, pvalues = _largest_of_all(draws[:, first] - draws[:, second], differences, confidence)
     names = list(scores)
     return tuple(
         Comparison(
@@ -227,9 +234,31 @@ def _pairs(names: list[str], reference: str | None) -> list[tuple[int, int]]:
     return [(k, names.index(reference)) for k, name in enumerate(names) if name != reference]
 
 
-def _largest_of_all(
-    draws: FloatArray, differences: FloatArray, confidence: float
-) -> tuple[FloatArray, npt.NDArray[np.float64]]:
+def _each_adjusted(
+    sample: Sample,
+    figure: SmoothFigure,
+    pairs: list[tuple[Steps, Steps]],
+    differences: FloatArray,
+    confidence: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return half the width of Bonferroni's intervals, and Holm's p-values."""
+    level = 1 - (1 - confidence) / len(pairs)
+    alone = [
+        _analytic(sample, figure, list(curves), float(difference), level)
+        for curves, difference in zip(pairs, differences, strict=True)
+    ]
+    low, high, pvalues = (np.array(column) for column in zip(*alone, strict=True))
+    return (high - low) / 2, _holm(pvalues)
+
+
+def _holm(pvalues: FloatArray) -> FloatArray:
+    order = np.argsort(pvalues)
+    adjusted = np.empty_like(pvalues)
+    adjusted[order] = np.maximum.accumulate(pvalues[order] * np.arange(len(pvalues), 0, -1))
+    return np.minimum(adjusted, 1.0)
+
+
+def _largest_of_all(draws: FloatArray, differences: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
     """Return half the width of each simultaneous interval, and the adjusted p-values."""
     errors = draws.std(axis=0, ddof=1)
     scale = np.where(errors > 0, errors, 1.0)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import special
 
 from rocband.metrics.curve import split_classes
-from rocband.threshold.ranks import check_open, kth_largest, plain_rank
+from rocband.threshold.ranks import check_open, plain_rank
 
 __all__ = ["operating_points"]
 
@@ -96,7 +96,8 @@ def operating_points(
     rates = _check_fprs(fprs)
     level = check_open(confidence, "confidence")
     share = None if prevalence is None else check_open(prevalence, "prevalence")
-    positives, negatives = (side.scores.astype(np.float64) for side in split_classes(y_true, y_score, None, pos_label))
+    sides = split_classes(y_true, y_score, None, pos_label)
+    positives, negatives = (np.sort(side.scores.astype(np.float64)) for side in sides)
     rows = [_operating_point(positives, negatives, rate, level, share) for rate in rates]
     return pandas.DataFrame(rows, index=pandas.Index(rates, name="target FPR", dtype=float))
 
@@ -104,8 +105,12 @@ def operating_points(
 def _operating_point(
     positives: _Floats, negatives: _Floats, rate: float, confidence: float, prevalence: float | None
 ) -> dict[str, float]:
-    threshold = kth_largest(negatives, plain_rank(len(negatives), rate))
-    fpr, tpr = (_Count(int(np.count_nonzero(side > threshold)), len(side)) for side in (negatives, positives))
+    """Return one row of the table; the scores are sorted."""
+    threshold = float(negatives[-plain_rank(len(negatives), rate)])
+    fpr, tpr = (
+        _Count(len(side) - int(np.searchsorted(side, threshold, side="right")), len(side))
+        for side in (negatives, positives)
+    )
     figures = {"FPR": fpr.interval(confidence), "TPR": tpr.interval(confidence)}
     if prevalence is None:
         ppv, alerts = _in_sample(fpr, tpr, confidence)

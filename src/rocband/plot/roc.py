@@ -1,13 +1,8 @@
-"""Pictures of the band: the ROC curve with the part that counts, a solver's convergence, a path of C, the bound.
-
-They follow scikit-learn's displays: an object holds the data, ``plot`` draws them and keeps ``ax_`` and ``figure_``.
-Colours are Okabe and Ito's, which readers with any colour vision can tell apart; line styles differ too, for print.
-"""
+"""The ROC curve with the band that counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,18 +10,16 @@ import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
 from rocband._input import positive_mask
-from rocband.inference import Interval, generalization_bound, partial_auc_interval
+from rocband.inference import Interval, partial_auc_interval
 from rocband.inference.intervals import FULL, pointwise_band, rectangle
 from rocband.inference.sample import Sample
+from rocband.plot.style import COLORS, QUIET, SHADE, STYLES, one_panel
 
-__all__ = ["PartialROCDisplay", "plot_convergence", "plot_generalization_bound", "plot_path"]
+__all__ = ["PartialROCDisplay"]
 
 _Array = npt.NDArray[np.float64]
 _Range = tuple[float, float]
 
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_STYLES = ("-", "--", "-.", ":")
-_SHADE, _QUIET = "#ECECEC", "#767676"
 _SHADE_ID, _ZOOM_ID, _CURVE_ID = "rocband-band", "rocband-zoom", "rocband-curve"
 _GRID_SIZE, _BAND_DRAWS = 101, 500
 
@@ -221,9 +214,9 @@ class PartialROCDisplay:
         """
         if zoom and log_fpr:
             raise ValueError("zoom and log_fpr both enlarge the band; choose one of them.")
-        ax = _one_panel((5.6, 5.6)) if ax is None else ax
+        ax = one_panel((5.6, 5.6)) if ax is None else ax
         number = sum(line.get_gid() == _CURVE_ID for line in ax.get_lines())
-        style = {"color": _COLORS[number % len(_COLORS)], "linestyle": _STYLES[number % len(_STYLES)]} | line_options
+        style = {"color": COLORS[number % len(COLORS)], "linestyle": STYLES[number % len(STYLES)]} | line_options
         if number == 0:
             self._prepare(ax, log_fpr=log_fpr, chance=chance)
         self.line_ = self._draw(ax, style, self._label(name, with_interval))
@@ -240,7 +233,7 @@ class PartialROCDisplay:
         self._shade(ax, ends[0])
         if chance:
             rates = np.geomspace(*ends, 200) if log_fpr else np.array(ends)
-            ax.plot(rates, rates, color=_QUIET, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1.5)
+            ax.plot(rates, rates, color=QUIET, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1.5)
         ax.set(xlabel="False-positive rate", ylabel="True-positive rate", xlim=ends, ylim=(0.0, 1.01))
         ax.set_aspect("auto" if log_fpr else "equal", adjustable="box")
         ax.spines[["top", "right"]].set_visible(False)
@@ -254,7 +247,7 @@ class PartialROCDisplay:
             return
         left, bottom = max(self.fpr_range[0], smallest), self.tpr_range[0]
         heights = self.tpr_range[1] - bottom
-        ax.bar(left, heights, self.fpr_range[1] - left, bottom, align="edge", color=_SHADE, zorder=0.5, gid=_SHADE_ID)
+        ax.bar(left, heights, self.fpr_range[1] - left, bottom, align="edge", color=SHADE, zorder=0.5, gid=_SHADE_ID)
 
     def _draw(self, ax: Any, style: Mapping[str, Any], label: str | None) -> Any:
         floor = ax.get_xlim()[0] if ax.get_xscale() == "log" else 0.0
@@ -295,7 +288,7 @@ class PartialROCDisplay:
         self._draw(zoom, style, None)
         for mark in [artist for artist in ax.get_children() if artist.get_gid() == f"{_ZOOM_ID}-mark"]:
             mark.remove()
-        ax.indicate_inset_zoom(zoom, edgecolor=_QUIET).set_gid(f"{_ZOOM_ID}-mark")
+        ax.indicate_inset_zoom(zoom, edgecolor=QUIET).set_gid(f"{_ZOOM_ID}-mark")
         return zoom
 
     def _zoom_heights(self) -> _Range:
@@ -330,163 +323,6 @@ class PartialROCDisplay:
         return ", ".join(f"{name} {low:g} to {high:g}" for name, (low, high) in named if (low, high) != FULL)
 
 
-def plot_convergence(history: Iterable[Any], *, axes: Sequence[Any] | None = None) -> Sequence[Any]:
-    """Draw how a solver closed in on the optimum: objective and certified bound, and the gap between them.
-
-    Parameters
-    ----------
-    history : iterable
-        The ``history_`` of an estimator: records or dictionaries with ``passes``, ``objective``, ``lower_bound`` and
-        ``gap``. Without a finite bound only the objective is drawn.
-    axes : two matplotlib axes, optional
-        For the values and for the gap; a new figure by default.
-
-    Returns
-    -------
-    sequence of matplotlib axes
-        That of the values and, where there is a bound, that of the gap.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
-    >>> from rocband.plot import plot_convergence
-    >>> history = [
-    ...     {"passes": 1, "objective": 1.0, "lower_bound": 0.1, "gap": 0.9},
-    ...     {"passes": 2, "objective": 0.6, "lower_bound": 0.5, "gap": 0.1},
-    ... ]
-    >>> values, gap = plot_convergence(history)
-    >>> gap.get_yscale()
-    'log'
-    """
-    records = list(history)
-    if not records:
-        raise ValueError("history is empty; pass the history_ of a fitted estimator.")
-    passes, objective, bound, gap = (_column(records, key) for key in ("passes", "objective", "lower_bound", "gap"))
-    certified = bool(np.any(gap > 0))
-    if axes is None:
-        axes = _two_panels() if certified else [_one_panel()]
-    _draw_values(axes[0], passes, objective, bound)
-    if certified:
-        axes[1].semilogy(passes[gap > 0], gap[gap > 0], color=_COLORS[2], linewidth=1.8)
-        axes[1].set(ylabel="Gap")
-    axes[-1].set(xlabel="Passes over the data")
-    for panel in axes:
-        panel.spines[["top", "right"]].set_visible(False)
-    return axes
-
-
-def _draw_values(ax: Any, passes: _Array, objective: _Array, bound: _Array) -> None:
-    ax.plot(passes, objective, color=_COLORS[1], linewidth=1.8, label="objective")
-    known = np.isfinite(bound)
-    if known.any():
-        ax.plot(passes, bound, color=_COLORS[0], linewidth=1.8, linestyle="--", label="certified lower bound")
-        ax.fill_between(passes, bound, objective, where=known, color=_SHADE, linewidth=0, zorder=0)
-    ax.set(ylabel="Value", ylim=_focus(objective, bound))
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, borderaxespad=0.2)
-
-
-def plot_path(cv: Any, *, ax: Any = None) -> Any:
-    """Draw the cross-validated score along a path of C.
-
-    Parameters
-    ----------
-    cv : fitted PartialAUCSVCCV
-        Any object with ``Cs_``, ``scores_`` of shape (len(Cs_), folds) and ``C_``.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib axes
-
-    Examples
-    --------
-    >>> import matplotlib, numpy as np
-    >>> matplotlib.use("Agg")
-    >>> from types import SimpleNamespace
-    >>> from rocband.plot import plot_path
-    >>> scores = np.array([[0.4, 0.5], [0.6, 0.7], [0.5, 0.7]])
-    >>> ax = plot_path(SimpleNamespace(Cs_=[0.1, 1.0, 10.0], scores_=scores, C_=1.0))
-    >>> ax.get_xscale()
-    'log'
-    """
-    Cs, scores = np.asarray(cv.Cs_, dtype=np.float64), np.asarray(cv.scores_, dtype=np.float64)
-    if scores.ndim != 2 or len(scores) != len(Cs):
-        raise ValueError(f"scores_ must have one row for each of the {len(Cs)} values of C, got shape {scores.shape}.")
-    ax = _one_panel() if ax is None else ax
-    mean = scores.mean(axis=1)
-    ax.plot(Cs, scores, color=_QUIET, linewidth=0.7, alpha=0.7)
-    ax.plot([], [], color=_QUIET, linewidth=0.7, label="one fold")
-    ax.plot(Cs, mean, color=_COLORS[0], linewidth=2.2, marker="o", markersize=4, label="mean of the folds")
-    best = float(cv.C_)
-    ax.axvline(best, color=_COLORS[1], linewidth=1.2, linestyle="--", label=f"chosen: C = {best:.3g}")
-    ax.set(xscale="log", xlabel="C", ylabel="Partial AUC in validation")
-    ax.legend(frameon=False)
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
-
-
-def plot_generalization_bound(
-    *,
-    fpr_ranges: Sequence[_Range] = (FULL, (0.0, 0.1), (0.0, 0.01)),
-    vc_dimension: int = 11,
-    sizes: npt.ArrayLike | None = None,
-    prevalence: float = 0.5,
-    ax: Any = None,
-) -> Any:
-    """Draw how the generalisation bound shrinks with the size of the sample, for bands of several widths.
-
-    Parameters
-    ----------
-    fpr_ranges : sequence of (float, float)
-        The bands.
-    vc_dimension : int, default 11
-        d + 1 for linear scorers of d features.
-    sizes : array-like of int, optional
-        Numbers of samples, from 1,000 to 1e9 by default.
-    prevalence : float, default 0.5
-        The share of positives among them.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib axes
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
-    >>> from rocband.plot import plot_generalization_bound
-    >>> plot_generalization_bound(fpr_ranges=[(0.0, 0.1)]).get_xscale()
-    'log'
-    """
-    if not isinstance(prevalence, Real) or not 0 < prevalence < 1:
-        raise ValueError(f"prevalence must lie strictly between 0 and 1, got {prevalence!r}.")
-    totals = np.geomspace(1e3, 1e9, 61) if sizes is None else np.asarray(sizes, dtype=np.float64)
-    ax = _one_panel() if ax is None else ax
-    for number, band in enumerate(fpr_ranges):
-        bounds = [
-            generalization_bound(
-                max(round(prevalence * size), 1),
-                max(round((1 - prevalence) * size), 1),
-                fpr_range=band,
-                vc_dimension=vc_dimension,
-            ).risk
-            for size in totals.tolist()
-        ]
-        color, style = _COLORS[number % len(_COLORS)], _STYLES[number % len(_STYLES)]
-        ax.loglog(totals, bounds, color=color, linestyle=style, linewidth=1.8, label=f"FPR {band[0]:g} to {band[1]:g}")
-    ax.axhspan(1.0, ax.get_ylim()[1], color=_SHADE, zorder=0)
-    ax.annotate("says nothing", (totals[-1], 1.0), (-4, 4), textcoords="offset points", ha="right", color="#595959")
-    ax.set(xlabel="Samples", ylabel="Bound on risk above training risk", xlim=(totals[0], totals[-1]))
-    ax.margins(y=0)
-    ax.legend(frameon=False, loc="lower left")
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
-
-
 def _scores(estimator: Any, X: Any, label: Any) -> _Array:
     """Scores for the label, larger for what looks more like it."""
     if label not in list(estimator.classes_):
@@ -518,29 +354,3 @@ def _cut(fpr: _Array, tpr: _Array, low: float, high: float) -> tuple[_Array, _Ar
     tpr = np.insert(tpr, at, ends)
     inside = (tpr >= low) & (tpr <= high)
     return fpr[inside], tpr[inside]
-
-
-def _column(records: Sequence[Any], key: str) -> _Array:
-    values = [record[key] if isinstance(record, Mapping) else getattr(record, key) for record in records]
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-
-
-def _focus(objective: _Array, bound: _Array) -> _Range:
-    """Limits that show the end of a run well: early values may be far away."""
-    later = slice(len(objective) // 5, None)
-    values = np.concatenate((objective[later], bound[later]))
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    margin = 0.1 * ((high - low) or abs(high) or 1.0)
-    return low - margin, high + margin
-
-
-def _one_panel(size: _Range = (6.0, 4.0)) -> Any:
-    import matplotlib.pyplot as plt  # noqa: PLC0415
-
-    return plt.subplots(figsize=size, layout="constrained")[1]
-
-
-def _two_panels() -> Any:
-    import matplotlib.pyplot as plt  # noqa: PLC0415
-
-    return plt.subplots(2, 1, figsize=(6.0, 5.2), sharex=True, layout="constrained")[1]
