@@ -44,12 +44,13 @@ class AsymmetricSVC(LinearBandClassifier):
         Share of the rows among which the highest negatives are counted; at most the share of the negatives.
     tau : float, default 0.01
         What the positives' share, ``mu + tau``, has more; at most the share of the positives less ``mu``.
-    tol : float, default 1e-4
-        It stops when the gap to the lower bound is at most ``tol`` times the objective's size.
+    tol : float, default 1e-3
+        It stops when the gap to the lower bound is at most ``tol`` times the objective's size; the coefficients are then
+        within about ``sqrt(tol)`` of the best ones, relatively.
     max_iter : int, default 500
         Most passes over the data.
-    target_fpr : float, default 0.05
-        The false-positive rate of `predict` on the training negatives.
+    target_fpr : float, optional
+        The false-positive rate of `predict` on the training negatives; 0.05 by default.
     random_state : int, RandomState instance or None, default None
         Seeds the sample of pairs that the curvature is estimated from; None and 0 give the same.
     verbose : int, default 0
@@ -89,23 +90,21 @@ class AsymmetricSVC(LinearBandClassifier):
     Examples
     --------
     >>> from rocband.baselines import AsymmetricSVC
-    >>> from rocband.datasets import make_band_problem
-    >>> X, y = make_band_problem(2000, random_state=0)
-    >>> model = AsymmetricSVC(mu=0.1, tau=0.02).fit(X, y)
-    >>> bool(model.dual_gap_ <= 1e-4 * abs(model.objective_))
+    >>> from rocband.datasets import load_letter
+    >>> X, y = load_letter("A", return_X_y=True)
+    >>> model = AsymmetricSVC(mu=0.02, tau=0.01).fit(X / 15, y)
+    >>> bool(model.dual_gap_ <= 1e-3 * abs(model.objective_))
     True
     """
-
-    target_fpr: float  # type: ignore[assignment]
 
     def __init__(
         self,
         mu: float = 0.01,
         tau: float = 0.01,
         *,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_iter: int = 500,
-        target_fpr: float = 0.05,
+        target_fpr: float | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -134,7 +133,7 @@ class AsymmetricSVC(LinearBandClassifier):
         for name in ("mu", "tau", "tol"):
             check_number(name, getattr(self, name), 0.0)
         check_number("max_iter", self.max_iter, 0, integer=True)
-        check_number("target_fpr", self.target_fpr, 0.0, 1.0)
+        check_number("target_fpr", self._target, 0.0, 1.0)
         rows, positive = self._validated(X, y)
         problem = Problem(rows, positive, (0.0, 1.0))
         self._check_shares(problem)
@@ -147,6 +146,10 @@ class AsymmetricSVC(LinearBandClassifier):
         self._store_result(self._solve(problem, risk), problem, risk)
         self._warn_of_result()
         return self
+
+    @property
+    def _target(self) -> float:
+        return float(0.05 if self.target_fpr is None else self.target_fpr)
 
     def _check_shares(self, problem: Problem) -> None:
         shares = [len(rows) / problem.n_rows for rows in (problem.positives, problem.negatives)]
@@ -201,7 +204,7 @@ class AsymmetricSVC(LinearBandClassifier):
         w = coefficients.astype(np.float64)
         scores = problem.scores(w)
         self.coef_ = coefficients[None, :]
-        self.threshold_ = training_threshold(scores, self.target_fpr)
+        self.threshold_ = training_threshold(scores, self._target)
         self.intercept_ = np.array([-self.threshold_], dtype=self._dtype)
         self.objective_ = float(w @ w) / 2 + size * risk.sharp(scores.positives, scores.negatives).value
         self.lower_bound_ = size**2 * result.lower_bound

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocband._base import BandClassifier, check_number, training_threshold
-from rocband.baselines.features import FeatureFunctions, functions_of
+from rocband.baselines.features import FeatureFunctions, column, functions_of
 from rocband.baselines.smooth_area import SmoothArea
 from rocband.risks import Band, check_range
 from rocband.risks.band import FloatArray
@@ -30,11 +29,13 @@ class PartialAUCBoost(BandClassifier):
     The score is :math:`F(x) = \sum_k f_k(x_k)`, each f a natural cubic spline of one feature, or a step function where
     the feature has fewer levels than knots. It ascends
 
-    .. math:: \frac{1}{m (b - a)} \sum_i \sum_{a < j \le b} \Phi\big((F(x_i) - F(x_{(j)})) / \sigma\big)
+    .. math:: \frac{1}{m (b - a)} \sum_i \sum_{a < j \le b} \Phi\big((F(x_i) - F(x_{(j)})) / \sigma - 2\big)
               - \lambda \sum_k \int f_k''(u)^2 du
 
     over the m positives and the negatives of the band's ranks by the present score, with the normal CDF
-    :math:`\Phi`. The integral is over the feature scaled to [0, 1].
+    :math:`\Phi`. The integral is over the feature scaled to [0, 1]. The shift by 2 makes a tie almost an error, as in
+    the empirical partial AUC; without it a constant score would have the value 1/2, more than most models reach in a
+    narrow band, and the ascent would end there.
 
     Parameters
     ----------
@@ -62,8 +63,8 @@ class PartialAUCBoost(BandClassifier):
         The coefficients of each feature's function: values at the knots, or jumps between the levels.
     chosen_ : array of shape (n_iter_,)
         The feature of each round.
-    history_ : array of shape (n_iter_ + 1,)
-        The objective before the first round and after each; it never falls.
+    history_ : array of shape (n_iter_,)
+        The objective after each round; it never falls.
     n_iter_ : int
         Rounds; fewer than ``n_rounds`` when no feature raises the objective any more.
     threshold_ : float
@@ -78,7 +79,9 @@ class PartialAUCBoost(BandClassifier):
     In each round the slope of the smooth partial AUC in every row's score gives the rows their weights, and for each
     feature the function that fits the classes, as 1 and -1, best under these weights and the penalty is found by a
     small linear system (for a discrete feature, the best single step). The feature that promises most is taken, with
-    the length of the step found by the objective itself; where it does not rise, the next best is tried.
+    the length of the step found by the objective itself; where it does not rise, the next best is tried. The first
+    round, which has no score yet, takes the feature whose function has the highest objective. Where pAUCBoost adds one
+    element of a spline's basis by a Newton step, this fits all of them at once.
 
     Only the positives and the negatives in the band have weights, so that a round costs O((m + k) d n_knots^2) for k
     such negatives, and O(n_samples) for each of a few evaluations of the objective, which is computed for all pairs,
@@ -174,24 +177,20 @@ class PartialAUCBoost(BandClassifier):
 
     def _score(self, X: Any) -> FloatArray:
         total = np.zeros(X.shape[0])
-        for k in np.unique(self.chosen_):
-            total += self.functions_[k].evaluate(column(X, k), self.coefficients_[k])
+        for k, functions in enumerate(self.functions_):
+            if functions is not None and self.coefficients_[k].any():
+                total += functions.evaluate(column(X, k), self.coefficients_[k])
         return total
 
     def _check_parameters(self) -> None:
         check_range(self.fpr_range)
         check_number("n_rounds", self.n_rounds, 0, integer=True)
         check_number("sigma", self.sigma, 0.0)
-        check_number("roughness", self.roughness, -np.finfo(float).tiny)
+        if self.roughness != 0:
+            check_number("roughness", self.roughness, 0.0)
         check_number("n_knots", self.n_knots, 2, integer=True)
         if self.target_fpr is not None:
             check_number("target_fpr", self.target_fpr, 0.0, 1.0)
-
-
-def column(X: Any, feature: int) -> npt.NDArray[Any]:
-    """Return one feature of a dense or sparse matrix as a vector."""
-    values: npt.NDArray[Any] = X[:, [feature]].toarray().ravel() if sparse.issparse(X) else X[:, feature]
-    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +198,7 @@ class _Candidate:
     """A function of one feature that promises a gain."""
 
     feature: int
+    functions: FeatureFunctions
     coefficients: FloatArray
     gain: float
 
@@ -246,7 +246,7 @@ class _Ascent:
             if functions is not None:
                 bend = 2 * self.penalty * functions.roughness
                 pull = bend @ self.coefficients[k]
-                found.append(_Candidate(k, *functions.fit(column(self.X, k)[rows], slope, bend, pull)))
+                found.append(_Candidate(k, functions, *functions.fit(column(self.X, k)[rows], slope, bend, pull)))
         return sorted(found, key=lambda each: -each.gain)
 
     def _accept(self, candidate: _Candidate) -> bool:
@@ -272,9 +272,8 @@ class _Ascent:
         self.history.append(objective)
 
     def _along(self, candidate: _Candidate) -> Scores:
-        functions = self.functions[candidate.feature]
-        assert functions is not None
-        return self.scores_of(functions.evaluate(column(self.X, candidate.feature), candidate.coefficients))
+        values = candidate.functions.evaluate(column(self.X, candidate.feature), candidate.coefficients)
+        return self.scores_of(values)
 
     def _objective(self, candidate: _Candidate, along: Scores, length: float) -> float:
         penalty = self._rough + self._change(candidate, length)
@@ -282,7 +281,5 @@ class _Ascent:
 
     def _change(self, candidate: _Candidate, length: float) -> float:
         """How much the penalty grows."""
-        functions, before = self.functions[candidate.feature], self.coefficients[candidate.feature]
-        assert functions is not None
-        step = length * candidate.coefficients
-        return float((2 * before + step) @ functions.roughness @ step) * self.penalty
+        before, step = self.coefficients[candidate.feature], length * candidate.coefficients
+        return float((2 * before + step) @ candidate.functions.roughness @ step) * self.penalty

@@ -11,11 +11,17 @@ from scipy.interpolate import CubicSpline
 
 from rocband.risks.band import FloatArray
 
-__all__ = ["FeatureFunctions", "Splines", "Steps", "functions_of"]
+__all__ = ["FeatureFunctions", "Splines", "Steps", "column", "functions_of"]
 
 Column = npt.NDArray[Any]
 # Added to the diagonal of a small system, relative to its trace, for knots without rows in play.
 _RIDGE = 1e-10
+
+
+def column(X: Any, feature: int) -> Column:
+    """Return one feature of a dense or sparse matrix as a vector."""
+    values: Column = X[:, feature] if isinstance(X, np.ndarray) else X[:, [feature]].toarray().ravel()
+    return values
 
 
 class FeatureFunctions(Protocol):

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from rocband._base import check_number, training_threshold
+from rocband.baselines.features import column
 from rocband.linear import LinearBandClassifier
 from rocband.metrics.curve import ClassScores, share_under_curve
 from rocband.risks import Band, check_range
@@ -48,7 +48,7 @@ class GreedyPartialAUC(LinearBandClassifier):
         The features in the order in which they were folded in.
     weights_ : array of shape (n_features,)
         The weight t of each, in that order, for features scaled to [0, 1].
-    history_ : array of shape (n_features,)
+    areas_ : array of shape (n_features,)
         The partial AUC of the training rows after each; it never falls.
     classes_ : array of shape (2,)
         The second is the positive class.
@@ -108,32 +108,24 @@ class GreedyPartialAUC(LinearBandClassifier):
             check_number("target_fpr", self.target_fpr, 0.0, 1.0)
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=[np.float64, np.float32])
         columns = _Columns(X, self._encode(y), self.fpr_range)
-        start, signs = self._order(columns)
-        self._fold_in(columns, signs)
+        self._fold_in(columns)
         self._store_weights(X, columns)
-        self.history_[0] = start
         return self
 
-    def _order(self, columns: _Columns) -> tuple[float, FloatArray]:
-        """Order the features by their partial AUC, each with its better sign."""
+    def _fold_in(self, columns: _Columns) -> None:
         own = np.array([columns.best(None, k, np.array([1.0, -1.0])) for k in range(self.n_features_in_)])
         self.order_ = np.argsort(-own[:, 0], kind="stable")
-        return float(own[:, 0].max()), own[:, 1]
-
-    def _fold_in(self, columns: _Columns, signs: FloatArray) -> None:
-        grid = weight_grid(self.n_weights)
-        first = self.order_[0]
-        score = columns.scaled(first, signs[first])
-        self.weights_, self.history_ = np.zeros(len(self.order_)), np.zeros(len(self.order_))
-        self.weights_[0] = signs[first]
+        first, grid = self.order_[0], weight_grid(self.n_weights)
+        self.areas_, self.weights_ = own[[first] * len(own)].T
+        score = columns.scaled(first, self.weights_[0])
         for step, feature in enumerate(self.order_[1:], start=1):
-            self.history_[step], self.weights_[step] = columns.best(score, feature, grid)
+            self.areas_[step], self.weights_[step] = columns.best(score, feature, grid)
             if self.weights_[step]:
                 score = score.along(columns.scaled(feature, 1.0), self.weights_[step])
             if self.verbose:
                 print(
                     f"[rocband] feature {feature:4d}  weight {self.weights_[step]:8.4g}  "
-                    f"partial AUC {self.history_[step]:.6f}",
+                    f"partial AUC {self.areas_[step]:.6f}",
                     flush=True,
                 )
 
@@ -170,24 +162,22 @@ class _Columns:
         self.fpr_range = check_range(fpr_range)
         Band.from_range(fpr_range, int(np.count_nonzero(~positive)))  # refuse a band that holds no negative
         high, low = X.max(axis=0), X.min(axis=0)
-        if sparse.issparse(X):
+        if not isinstance(X, np.ndarray):
             high, low = high.toarray().ravel(), low.toarray().ravel()
         spans = high.astype(np.float64) - low.astype(np.float64)
         self.spans: FloatArray = np.where(spans > 0, spans, 1.0)
 
     def scaled(self, feature: int, sign: float) -> Scores:
         """Scores of a feature."""
-        column = self.X[:, [feature]]
-        column = column.toarray() if sparse.issparse(column) else column
-        values = column.ravel() * (sign / self.spans[feature])
+        values = column(self.X, feature) * (sign / self.spans[feature])
         return Scores(values[self.positive].astype(np.float64), values[~self.positive].astype(np.float64))
 
     def best(self, score: Scores | None, feature: int, weights: FloatArray) -> tuple[float, float]:
         """Return the highest partial AUC that score + weight * feature reaches, and the first weight that does."""
-        column = self.scaled(feature, 1.0)
+        added = self.scaled(feature, 1.0)
         if score is None:
-            score = Scores(np.zeros(len(column.positives)), np.zeros(len(column.negatives)))
-        areas = [self._area(score.along(column, weight)) for weight in weights.tolist()]
+            score = Scores(np.zeros(len(added.positives)), np.zeros(len(added.negatives)))
+        areas = [self._area(score.along(added, weight)) for weight in weights.tolist()]
         first = int(np.argmax(areas))
         return areas[first], float(weights[first])
 

@@ -69,9 +69,9 @@ def band_shares(negatives: FloatArray, band: Band) -> tuple[FloatArray, IndexArr
     scores = negatives[index]
     share = np.ones(len(index))
     for edge in {float(low), float(high)}:
-        above, tied = np.count_nonzero(negatives > edge), scores == edge
-        until = above + np.count_nonzero(tied)
-        share[tied] = (min(until, band.stop) - max(above, band.start)) / np.count_nonzero(tied)
+        tied = scores == edge
+        above, size = int(np.count_nonzero(negatives > edge)), int(np.count_nonzero(tied))
+        share[tied] = (min(above + size, band.stop) - max(above, band.start)) / size
     return share, index
 
 
