@@ -54,7 +54,7 @@ def array_api_checks(monkeypatch):
 @parametrize_with_checks(
     [
         AsymmetricSVC(),
-        AsymmetricSVC(0.2, 0.05, target_fpr=0.1),
+        AsymmetricSVC(0.1, 0.05, target_fpr=0.1),
         PartialAUCBoost(),
         PartialAUCBoost((0.05, 0.2), n_rounds=5, n_knots=4, target_fpr=0.05),
         GreedyPartialAUC(),
@@ -163,7 +163,7 @@ def test_errors(data, model, message):
 # The asymmetric support vector machine
 
 
-@pytest.mark.parametrize(("mu", "tau"), [(0.1, 0.05), (0.21, 0.013), (0.01, 0.02), (0.3, 0.1)])
+@pytest.mark.parametrize(("mu", "tau"), [(0.1, 0.05), (0.21, 0.013), (0.01, 0.02), (0.3, 0.05)])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_asymmetric_dual(mu, tau, seed):
     random = np.random.default_rng(seed)
@@ -177,7 +177,7 @@ def test_asymmetric_dual(mu, tau, seed):
     assert model.objective_ == pytest.approx(reference.asymmetric_objective(model.coef_[0], X, y, mu, tau), rel=1e-9)
     assert model.lower_bound_ <= minimum * (1 - 1e-5)
     assert model.objective_ == pytest.approx(minimum, rel=1e-4)
-    assert 0 <= model.dual_gap_ <= 1e-6 * abs(model.objective_) * 1.01
+    assert -1e-9 <= model.dual_gap_ / abs(model.objective_) <= 1.01e-6
     assert model.converged_
     assert model.n_iter_ == model.history_[-1]["passes"] + 1
     assert model.history_[-1]["objective"] == pytest.approx(model.objective_)
@@ -269,7 +269,7 @@ def test_boosting_stops_when_nothing_gains():
     X = np.ones((30, 2))
     model = PartialAUCBoost((0, 0.5)).fit(X, np.arange(30) < 10)
     assert model.n_iter_ == 0
-    assert not model.decision_function(X).any() or np.ptp(model.decision_function(X)) == 0
+    assert np.ptp(model.decision_function(X)) == 0
 
 
 @given(seed=seeds, width=st.floats(0.01, 10), spread=st.floats(0.01, 100))

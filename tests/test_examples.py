@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "operating_point.py"
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
 @pytest.fixture
 def example():
-    return runpy.run_path(str(EXAMPLE))
+    return runpy.run_path(str(EXAMPLES / "operating_point.py"))
 
 
 def write_table(folder, *, sparse=False):
@@ -61,3 +61,15 @@ def test_missing_table(example, monkeypatch, tmp_path):
     monkeypatch.setenv("ROCBAND_DATA", str(tmp_path))
     with pytest.raises(SystemExit, match=r"holds mammography\.npz"):
         example["main"](["mammography"])
+
+
+def test_infinite_push(capsys):
+    runpy.run_path(str(EXAMPLES / "infinite_push.py"))["main"]()
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert ["optimal" in row for row in rows] == [False, False, False, True, False, False]
+    shares = [[float(share) for share in re.findall(r"([\d.]+)%", row)] for row in rows]
+    push, ramp, logistic = shares[:3]
+    assert push[0] > logistic[0]
+    assert push[1] > logistic[1]
+    assert ramp[1] > logistic[1]
+    assert shares[3] == [0.0, 0.0]

@@ -40,13 +40,14 @@ class AsymmetricSVC(LinearBandClassifier):
 
     Parameters
     ----------
-    mu : float, default 0.01
-        Share of the rows among which the highest negatives are counted; at most the share of the negatives.
+    mu : float, default 0.05
+        Share of all rows that the highest negatives make up which count; at most the share of the negatives. Where the
+        classes overlap, a small ``mu`` leaves no margin and w = 0 is best.
     tau : float, default 0.01
         What the positives' share, ``mu + tau``, has more; at most the share of the positives less ``mu``.
     tol : float, default 1e-3
-        It stops when the gap to the lower bound is at most ``tol`` times the objective's size; the coefficients are then
-        within about ``sqrt(tol)`` of the best ones, relatively.
+        It stops when the gap to the lower bound is at most ``tol`` times the objective's size; the coefficients are
+        then within about ``sqrt(tol)`` of the best ones, relatively.
     max_iter : int, default 500
         Most passes over the data.
     target_fpr : float, optional
@@ -99,7 +100,7 @@ class AsymmetricSVC(LinearBandClassifier):
 
     def __init__(
         self,
-        mu: float = 0.01,
+        mu: float = 0.05,
         tau: float = 0.01,
         *,
         tol: float = 1e-3,
