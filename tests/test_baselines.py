@@ -361,6 +361,16 @@ def test_kinds_of_functions():
     assert isinstance(functions_of(np.arange(9) % 5, 5), Splines)
 
 
+def test_long_tails():
+    random = np.random.default_rng(0)
+    y = np.arange(300) < 60
+    X = np.exp(20 * random.normal(size=(300, 2)) + 20 * y[:, None])
+    model = PartialAUCBoost((0, 0.2), n_rounds=5).fit(X, y)
+    assert (np.diff(model.history_) > 0).all()
+    assert np.isfinite(model.decision_function(X)).all()
+    assert functions_of(X[:, 0], 10).size < 10
+
+
 # The greedy heuristic
 
 

@@ -86,7 +86,8 @@ class PartialAUCBoost(BandClassifier):
     Only the positives and the negatives in the band have weights, so that a round costs O((m + k) d n_knots^2) for k
     such negatives, and O(n_samples) for each of a few evaluations of the objective, which is computed for all pairs,
     to about nine digits, in O(n + (m + k) log(m + k)) time. Memory beyond X, which is copied into columns unless it
-    is stored so: O(n_samples + (m + k) n_knots). Sparse matrices are read column by column. Nothing is random.
+    is stored so: O(n_samples + (m + k) n_knots). Sparse matrices are read column by column. Nothing is random. A
+    feature with a long tail is best transformed first, since the penalty is on the feature's own scale.
 
     References
     ----------

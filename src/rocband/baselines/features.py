@@ -14,8 +14,8 @@ from rocband.risks.band import FloatArray
 __all__ = ["FeatureFunctions", "Splines", "Steps", "column", "functions_of"]
 
 Column = npt.NDArray[Any]
-# Added to the diagonal of a small system, relative to its trace, for knots without rows in play.
-_RIDGE = 1e-10
+# Knots nearer to each other than this share of the feature's range are dropped: bends between them would be huge.
+_NEAREST = 1e-4
 
 
 def column(X: Any, feature: int) -> Column:
@@ -69,8 +69,9 @@ class Splines:
         basis = self._straight(self._unit, column)
         right = slope @ basis - pull
         system = (basis * np.abs(slope)[:, None]).T @ basis + bend
-        system[np.diag_indices(self.size)] += _RIDGE * np.trace(system) + np.finfo(float).tiny
-        coefficients: FloatArray = linalg.solve(system, right, assume_a="sym")
+        # Of unit diagonal, and by least squares: a knot may have no row in play.
+        scale = 1.0 / np.sqrt(np.maximum(np.diag(system), np.finfo(float).tiny))
+        coefficients: FloatArray = scale * linalg.lstsq(scale[:, None] * system * scale, scale * right)[0]
         return coefficients, float(right @ coefficients) / 2
 
     def _straight(self, spline: CubicSpline, column: Column) -> FloatArray:
@@ -113,11 +114,17 @@ class Steps:
 def functions_of(column: Column, n_knots: int) -> FeatureFunctions | None:
     """Choose the functions for a feature: splines, steps where it has fewer levels than knots, none if constant.
 
-    The knots lie at equally spaced ranks among the distinct values, the smallest and the greatest included.
+    The knots lie at equally spaced ranks among the distinct values, the smallest and the greatest included; those too
+    near to another are dropped.
     """
     levels = np.unique(column).astype(np.float64)
     if len(levels) < 2:
         return None
     if len(levels) < n_knots:
         return Steps(levels)
-    return Splines(levels[np.linspace(0, len(levels) - 1, n_knots).round().astype(np.intp)])
+    apart = _NEAREST * (levels[-1] - levels[0])
+    knots = [levels[0]]
+    for level in levels[np.linspace(0, len(levels) - 1, n_knots).round().astype(np.intp)]:
+        if level - knots[-1] > apart and (levels[-1] - level > apart or level == levels[-1]):
+            knots.append(level)
+    return Splines(np.array(knots))
