@@ -226,6 +226,13 @@ def test_asymmetric_out_of_passes(data):
     assert model.lower_bound_ < model.objective_
 
 
+def test_no_features_that_tell():
+    with pytest.warns(CollapsedSolutionWarning):
+        model = AsymmetricSVC(0.1, 0.01).fit(np.zeros((40, 2)), np.arange(40) % 2)
+    assert model.converged_
+    assert not model.coef_.any()
+
+
 # Boosting
 
 

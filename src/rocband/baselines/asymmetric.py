@@ -134,7 +134,8 @@ class AsymmetricSVC(LinearBandClassifier):
         for name in ("mu", "tau", "tol"):
             check_number(name, getattr(self, name), 0.0)
         check_number("max_iter", self.max_iter, 0, integer=True)
-        check_number("target_fpr", self._target, 0.0, 1.0)
+        if self.target_fpr is not None:
+            check_number("target_fpr", self.target_fpr, 0.0, 1.0)
         rows, positive = self._validated(X, y)
         problem = Problem(rows, positive, (0.0, 1.0))
         self._check_shares(problem)
@@ -178,7 +179,7 @@ class AsymmetricSVC(LinearBandClassifier):
             result = certified.minimize(problem, risk, 1.0, origin, settings, planes=planes, warm=result)
             gap, size = result.objective - result.lower_bound, max(-result.objective, _COLLAPSED * scale)
             self.converged_ = gap <= self.tol * size
-            self._collapsed = result.lower_bound >= -_COLLAPSED * scale or not result.w.any()
+            self._collapsed = self.converged_ and result.objective > -_COLLAPSED * scale
             if self.converged_ or problem.passes >= self.max_iter:
                 return result
             tol = min(self.tol * size, tol / 10)
