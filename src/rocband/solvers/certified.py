@@ -252,8 +252,7 @@ class _Solver:
 
     def _stalled(self) -> bool:
         """Whether the last steps closed too little of the gap; then every other step follows the planes."""
-        wide = self.problem.n_features > len(self.problem.positives)
-        steps, share = _PATIENCE["wide" if wide else "narrow"]
+        steps, share = _PATIENCE["wide" if self.problem.wide else "narrow"]
         if len(self.history) <= steps or len(self.history) % 2:
             return False
         return self._gap > share * self.history[-1 - steps].gap

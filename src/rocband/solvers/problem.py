@@ -16,7 +16,12 @@ from rocband.risks.surrogates import Linearization
 from rocband.rows import Matrix, Rows, as_rows
 from rocband.solvers.curvature import solve_curvature
 
-__all__ = ["Problem", "Scores"]
+__all__ = ["Problem", "Scores", "pair_limit"]
+
+
+def pair_limit(n_features: int) -> int:
+    """How many pairs show the curvature in that many dimensions at a bearable cost."""
+    return int(np.clip(160 * n_features, 4000, max(4_000_000 // n_features, 1000)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +129,14 @@ class Problem:
         return u @ v
 
     @property
+    def wide(self) -> bool:
+        """Whether features outnumber the positives."""
+        return self.n_features > len(self.positives)
+
+    @property
     def pair_limit(self) -> int:
         """How many pairs to sample the curvature from: about 160 for each feature, fewer when features are many."""
-        return int(np.clip(160 * self.n_features, 4000, max(4_000_000 // self.n_features, 1000)))
+        return pair_limit(self.n_features)
 
     def solve_curvature(self, pairs: Pairs, weight: FloatArray, gradient: FloatArray) -> FloatArray:
         """Solve (I + curvature) x = gradient; time O(k d min(k, d)) for k pairs."""
