@@ -233,7 +233,7 @@ class KernelPartialAUCSVC(BandSVC):
             names = ", ".join(map(repr, _KERNELS))
             raise ValueError(f"kernel must be one of {names} or a callable, got {self.kernel!r}.")
         if self.n_components is not None:
-            check_number("n_components", self.n_components, 1, integer=True)
+            check_number("n_components", self.n_components, 0, integer=True)
         if not (isinstance(self.gamma, str) and self.gamma in ("scale", "auto")):
             if isinstance(self.gamma, str) or not isinstance(self.gamma, Real):
                 raise ValueError(f"gamma must be 'scale', 'auto' or a number above 0, got {self.gamma!r}.")

@@ -123,6 +123,9 @@ class KernelRows:
     -----
     A kernel that is not positive semi-definite leaves the objective without a minimum. As much of the identity is added
     to the Gram matrix as makes up for its smallest eigenvalue, `shift`. ``rank`` is the largest rank it can have.
+
+    The weights of a gradient sum to 0, so that moving the origin of the features adds a constant to all scores and
+    changes no product of models. For a linear kernel of dense rows it is moved to their mean, which saves digits.
     """
 
     def __init__(self, kernel: Kernel, X: Any, budget: int) -> None:
@@ -130,6 +133,7 @@ class KernelRows:
         self.kernel, self.X, self.shift = kernel, X, 0.0
         self.shape: tuple[int, int] = (n, 2 * n)
         self.rank: int = min(n, X.shape[1]) if kernel.function == "linear" else n
+        self._centre = X.mean(axis=0) if kernel.function == "linear" and isinstance(X, np.ndarray) else None
         self._gram = self._kept(budget)
         if not kernel.definite:
             self.shift = max(-smallest_eigenvalue(self.products, n), 0.0)
@@ -159,7 +163,10 @@ class KernelRows:
         return bool(self.kernel.function == "precomputed")
 
     def _values(self, rows: Any, columns: Any) -> FloatArray:
-        return self.kernel(self.X[rows], self.X[columns])
+        return self.kernel(self._features(rows), self._features(columns))
+
+    def _features(self, rows: Any) -> Any:
+        return self.X[rows] if self._centre is None else self.X[rows] - self._centre
 
     def scores(self, w: FloatArray) -> FloatArray:
         """Return the scores that a model holds; no pass."""
@@ -182,7 +189,9 @@ class KernelRows:
         """Return sum_k weights[k] * kernel(row, row[index[k]]) for every row, in double precision."""
         if self._gram is not None:
             return DenseRows(self._gram).accumulate(weights, index)
-        return self.exact_products(weights, index)
+        chosen = self._features(index)
+        parts = [self.kernel(self._features(part), chosen) @ weights for part in tiles(self.shape[0], len(index))]
+        return np.concatenate(parts)
 
     def exact_products(self, weights: FloatArray, index: IndexArray) -> FloatArray:
         """Return the same from the kernel function itself, whatever precision the Gram matrix is kept in."""
@@ -191,7 +200,9 @@ class KernelRows:
     def from_features(self, w: FloatArray) -> FloatArray:
         """Return a linear kernel's model that scores the rows as the coefficients ``w`` of the features do."""
         n = self.shape[0]
-        coefficients = lsqr(self.X.T, w, atol=1e-15, btol=1e-15, iter_lim=10 * len(w))[0] if w.any() else np.zeros(n)
+        if not w.any():
+            return np.zeros(2 * n)
+        coefficients = lsqr(self._features(slice(None)).T, w, atol=1e-15, btol=1e-15, iter_lim=10 * len(w))[0]
         return self.accumulate(coefficients, np.arange(n))
 
     def take(self, index: IndexArray) -> FloatArray:

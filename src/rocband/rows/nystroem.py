@@ -80,7 +80,7 @@ def choose_landmarks(
 
 def _class_share(count: int, n_positives: int, n_negatives: int) -> int:
     """How many of the landmarks are positives: half, unless a class has not enough rows."""
-    return max(min(count // 2, n_positives), count - n_negatives)
+    return max(min((count + 1) // 2, n_positives), count - n_negatives)
 
 
 def _balanced(positives: IndexArray, negatives: IndexArray, count: int, random: np.random.Generator) -> IndexArray:
