@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "operating_point.py"
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
 @pytest.fixture
 def example():
-    return runpy.run_path(str(EXAMPLE))
+    return runpy.run_path(str(EXAMPLES / "operating_point.py"))
 
 
 def write_table(folder, *, sparse=False):
@@ -61,3 +61,12 @@ def test_missing_table(example, monkeypatch, tmp_path):
     monkeypatch.setenv("ROCBAND_DATA", str(tmp_path))
     with pytest.raises(SystemExit, match=r"holds mammography\.npz"):
         example["main"](["mammography"])
+
+
+def test_kernel_search(capsys):
+    runpy.run_path(str(EXAMPLES / "kernel_search.py"))["main"](["--rows", "1500", "--components", "60"])
+    out = capsys.readouterr().out
+    assert re.search(r"Searched 9 pairs in [\d.]+ s: gamma = [\d.]+, C = \d+", out)
+    assert "Fitted 60 components to 13,333 rows" in out
+    kernel, linear = (float(x) for x in re.search(r"Test pAUC ([\d.]+), .* has ([\d.]+)\.\n", out).groups())
+    assert kernel > linear + 0.2

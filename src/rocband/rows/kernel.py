@@ -189,6 +189,8 @@ class KernelRows:
         """Return sum_k weights[k] * kernel(row, row[index[k]]) for every row, in double precision."""
         if self._gram is not None:
             return DenseRows(self._gram).accumulate(weights, index)
+        if not len(index):
+            return np.zeros(self.shape[0])
         chosen = self._features(index)
         parts = [self.kernel(self._features(part), chosen) @ weights for part in tiles(self.shape[0], len(index))]
         return np.concatenate(parts)
@@ -255,5 +257,5 @@ def smallest_eigenvalue(products: Callable[[FloatArray, IndexArray], FloatArray]
 def _too_large(n: int, budget: int) -> str:
     return (
         f"The Gram matrix of {n:,} rows takes {4 * n * n / 2**20:,.0f} MB, far more than cache_size="
-        f"{budget / 2**20:g} allows for an exact kernel: set n_components, for instance to 1000, or raise cache_size."
+        f"{budget / 2**20:.3g} allows for an exact kernel: set n_components, for instance to 1000, or raise cache_size."
     )
