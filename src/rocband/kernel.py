@@ -261,7 +261,7 @@ class KernelPartialAUCSVC(BandSVC):
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
 
     def _fit_exact(self, X: Any, positive: npt.NDArray[np.bool_], settings: Settings) -> None:
-        rows = KernelRows(self._kernel, X, int(self.cache_size * 2**20))
+        rows = KernelRows(self._kernel, X, self.cache_size * 2**20)
         problem = KernelProblem(rows, positive, self.fpr_range)
         origin, start = self._exact_origin_and_start(problem, positive, settings)
         fit = solve(problem, self.surrogate, self.C, origin, settings, start)

@@ -115,7 +115,7 @@ class KernelRows:
     kernel : Kernel
     X : array or CSR matrix of shape (n_rows, n_features), or of shape (n_rows, n_rows) for a precomputed kernel
         Not copied.
-    budget : int
+    budget : float
         Bytes for the Gram matrix. It is kept in double precision if that fits, else in single precision if that fits,
         and else not at all: the values in need are then computed in each pass. A precomputed matrix stays as it is.
 
@@ -128,7 +128,7 @@ class KernelRows:
     changes no product of models. For a linear kernel of dense rows it is moved to their mean, which saves digits.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, budget: int) -> None:
+    def __init__(self, kernel: Kernel, X: Any, budget: float) -> None:
         n = X.shape[0]
         self.kernel, self.X, self.shift = kernel, X, 0.0
         self.shape: tuple[int, int] = (n, 2 * n)
@@ -138,7 +138,7 @@ class KernelRows:
         if not kernel.definite:
             self.shift = max(-smallest_eigenvalue(self.products, n), 0.0)
 
-    def _kept(self, budget: int) -> npt.NDArray[Any] | None:
+    def _kept(self, budget: float) -> npt.NDArray[Any] | None:
         if self._given:
             gram: npt.NDArray[Any] = self.X
             return gram
@@ -254,8 +254,8 @@ def smallest_eigenvalue(products: Callable[[FloatArray, IndexArray], FloatArray]
     return lowest if values[0] < -1e-7 * np.abs(values).max() else 0.0
 
 
-def _too_large(n: int, budget: int) -> str:
+def _too_large(n: int, budget: float) -> str:
     return (
         f"The Gram matrix of {n:,} rows takes {4 * n * n / 2**20:,.0f} MB, far more than cache_size="
-        f"{budget / 2**20:.3g} allows for an exact kernel: set n_components, for instance to 1000, or raise cache_size."
+        f"{budget / 2**20:g} allows for an exact kernel: set n_components, for instance to 1000, or raise cache_size."
     )
