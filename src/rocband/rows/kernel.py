@@ -44,6 +44,8 @@ class Kernel:
 
     def __call__(self, A: Any, B: Any) -> FloatArray:
         """Return the products of the rows of A with those of B."""
+        if not (A.shape[0] and B.shape[0]):
+            return np.zeros((A.shape[0], B.shape[0]))
         if callable(self.function):
             return self._called(A, B)
         A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
@@ -92,9 +94,7 @@ def kernel_scores(
     Where ``vectors`` is None, X holds the products already, and ``index`` says in which columns. ``on_rows`` is told
     how many rows are done. Memory beyond X and the vectors: some tiles, whatever the number of rows.
     """
-    scores = np.zeros(X.shape[0])
-    if not len(index):
-        return scores
+    scores = np.empty(X.shape[0])
     for part in tiles(X.shape[0], len(index)):
         values = X[part][:, index] if vectors is None else kernel(X[part], vectors)
         scores[part] = values @ weights
@@ -189,8 +189,6 @@ class KernelRows:
         """Return sum_k weights[k] * kernel(row, row[index[k]]) for every row, in double precision."""
         if self._gram is not None:
             return DenseRows(self._gram).accumulate(weights, index)
-        if not len(index):
-            return np.zeros(self.shape[0])
         chosen = self._features(index)
         parts = [self.kernel(self._features(part), chosen) @ weights for part in tiles(self.shape[0], len(index))]
         return np.concatenate(parts)

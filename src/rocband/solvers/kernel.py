@@ -61,8 +61,6 @@ class KernelProblem(Problem):
         """
         rows = np.concatenate([self.positives, self.negatives])
         used, laplacian = _laplacian(pairs, weight)
-        if not len(used):
-            return gradient
         used = rows[used]
         system = laplacian @ self.gram.take(used)
         system[np.diag_indices(len(used))] += 1.0
