@@ -557,8 +557,10 @@ def test_out_of_passes(data, surrogate, n_components):
         ({"kernel": lambda A, B: np.zeros(len(A))}, "it must return one of shape (240, 240)."),
         (
             {"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)},
-            "The kernel function returned values that are not",
+            "The kernel has values that are not finite; scale the features, or use a whole degree.",
         ),
+        ({"kernel": "poly", "degree": 2.5}, "The kernel has values that are not finite; scale the features, or use a"),
+        ({"kernel": "poly", "degree": 900, "coef0": 9.0}, "The kernel has values that are not finite"),
         ({"kernel": lambda A: A}, "The kernel function failed on two blocks of rows: "),
         ({"kernel": lambda A, B: "no"}, "The kernel function failed on two blocks of rows: "),
     ],

@@ -46,8 +46,13 @@ class Kernel:
         """Return the products of the rows of A with those of B."""
         if not (A.shape[0] and B.shape[0]):
             return np.zeros((A.shape[0], B.shape[0]))
-        if callable(self.function):
-            return self._called(A, B)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self._called(A, B) if callable(self.function) else self._named(A, B)
+        if not np.isfinite(values).all():
+            raise ValueError("The kernel has values that are not finite; scale the features, or use a whole degree.")
+        return values
+
+    def _named(self, A: Any, B: Any) -> FloatArray:
         A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
         parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         values: FloatArray = pairwise_kernels(A, B, metric=self.function, filter_params=True, **parameters)
@@ -63,8 +68,6 @@ class Kernel:
                 f"The kernel function returned an array of shape {values.shape} for blocks of {A.shape[0]} and "
                 f"{B.shape[0]} rows; it must return one of shape {(A.shape[0], B.shape[0])}."
             )
-        if not np.isfinite(values).all():
-            raise ValueError("The kernel function returned values that are not finite.")
         return values
 
     @property
