@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import statistics
+import threading
 import time
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 Call = Callable[[], Any]
@@ -41,3 +43,30 @@ def peak_bytes(call: Call) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def anonymous_megabytes() -> float:
+    """Memory of this process that is not backed by a file."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("RssAnon:")[1].split()[0]) / 1024
+
+
+def watched(call: Call) -> tuple[Any, dict[str, float]]:
+    """Result of a call, its seconds, and the memory it added at its peak, looked at every 5 milliseconds."""
+    before, peak, done = anonymous_megabytes(), 0.0, threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not done.wait(0.005):
+            peak = max(peak, anonymous_megabytes())
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    began = time.perf_counter()
+    try:
+        result = call()
+    finally:
+        seconds = time.perf_counter() - began
+        done.set()
+        thread.join()
+    return result, {"seconds": seconds, "added_megabytes": max(peak - before, 0.0)}

@@ -14,7 +14,8 @@ from rocband.risks import Band
 from rocband.risks.smoothed import SmoothedRisk
 from rocband.rows import as_rows
 from rocband.solvers import certified
-from rocband.solvers.certified import Settings, Status, solve_curvature
+from rocband.solvers.certified import Settings, Status
+from rocband.solvers.curvature import solve_curvature
 from rocband.solvers.planes import Planes
 from rocband.solvers.problem import Problem
 from trusted import Sample, all_planes, minimize_planes, minimum, tangent

@@ -73,3 +73,12 @@ def test_infinite_push(capsys):
     assert push[1] > logistic[1]
     assert ramp[1] > logistic[1]
     assert shares[3] == [0.0, 0.0]
+
+
+def test_kernel_search(capsys):
+    runpy.run_path(str(EXAMPLES / "kernel_search.py"))["main"](["--rows", "1500", "--components", "60"])
+    out = capsys.readouterr().out
+    assert re.search(r"Searched 9 pairs in [\d.]+ s: gamma = [\d.]+, C = \d+", out)
+    assert "Fitted 60 components to 13,333 rows" in out
+    kernel, linear = (float(x) for x in re.search(r"Test pAUC ([\d.]+), .* has ([\d.]+)\.\n", out).groups())
+    assert kernel > linear + 0.2

@@ -14,7 +14,7 @@ from rocband.risks.smoothed import SmoothedRisk
 from rocband.solvers import certified
 from rocband.solvers.problem import Problem
 
-__all__ = ["anchor_coefficients", "logistic_coefficients"]
+__all__ = ["anchor_coefficients", "auc_coefficients", "logistic_coefficients"]
 
 # A reference need not be exact: it is fitted on at most this many numbers, whatever the size of the data.
 _MAX_NUMBERS = 20_000_000
@@ -55,10 +55,10 @@ def _some_rows(problem: Problem, random: np.random.Generator) -> tuple[Any, Any]
     return np.concatenate(parts), positive
 
 
-def auc_coefficients(problem: Problem, settings: certified.Settings) -> FloatArray:
-    """Coefficients of SVM_AUC with C = 1."""
+def auc_coefficients(problem: Problem, settings: certified.Settings, C: float = 1.0) -> FloatArray:
+    """Coefficients of SVM_AUC."""
     whole = problem.with_range((0.0, 1.0))
-    return certified.minimize(whole, SmoothedRisk(whole.band), 1.0, np.zeros(whole.n_features), settings).w
+    return certified.minimize(whole, SmoothedRisk(whole.band), C, np.zeros(whole.n_features), settings).w
 
 
 def _given(anchor: Any, n_features: int, classes: Any) -> FloatArray:

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rocband._base import BandClassifier, CollapsedSolutionWarning, check_number, print_step, training_threshold
-from rocband.anchor import anchor_coefficients, logistic_coefficients
-from rocband.risks import SURROGATES, check_range
+from rocband._base import BandSVC, check_number, training_threshold
 from rocband.risks.band import FloatArray
 from rocband.rows import Rows, as_rows
-from rocband.solvers.certified import Settings, Status
-from rocband.solvers.path import Fit, is_convex, solve
-from rocband.solvers.problem import Problem, Scores
+from rocband.solvers.path import Fit, solve
+from rocband.solvers.problem import Problem
 
 __all__ = ["PartialAUCSVC"]
 
 
-class LinearBandClassifier(BandClassifier):
+class LinearBandClassifier(BandSVC):
     """What the linear estimators share: validation, the reference model, attributes and prediction."""
-
-    fpr_range: tuple[float, float]
-    surrogate: str
-    anchor: Any
-    tol: float
-    max_iter: int
-    target_fpr: float | None
-    random_state: Any
-    verbose: int
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score each row; above 0 means positive at the threshold for ``target_fpr``.
@@ -52,38 +36,12 @@ class LinearBandClassifier(BandClassifier):
         scores: FloatArray = X @ self.coef_[0] + self.intercept_[0]
         return scores
 
-    def _check_parameters(self) -> None:
-        check_range(self.fpr_range)
-        if not isinstance(self.surrogate, str) or self.surrogate not in SURROGATES:
-            raise ValueError(f"surrogate must be one of {', '.join(map(repr, SURROGATES))}, got {self.surrogate!r}.")
-        check_number("tol", self.tol, 0.0)
-        check_number("max_iter", self.max_iter, 0, integer=True)
-        if self.target_fpr is not None:
-            check_number("target_fpr", self.target_fpr, 0.0, 1.0)
-
     def _validated(self, X: Any, y: Any) -> tuple[Rows, npt.NDArray[np.bool_]]:
         """Check the data without copying them."""
         checked, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         rows = as_rows(X if isinstance(X, np.memmap) and X.dtype == checked.dtype else checked)
         self._dtype = checked.dtype
         return rows, self._encode(y)
-
-    def _seeds(self, count: int) -> list[int]:
-        """Draw seeds; the same ones each time unless ``random_state`` is an instance that moves on."""
-        state = check_random_state(0 if self.random_state is None else self.random_state)
-        seeds: list[int] = state.randint(np.iinfo(np.int32).max, size=count).tolist()
-        return seeds
-
-    def _settings(self, seed: int, *, show: bool) -> Settings:
-        random = np.random.default_rng(seed)
-        return Settings(self.tol, self.max_iter, random, on_step=print_step if show else None)
-
-    def _origin_and_start(self, problem: Problem, settings: Settings) -> tuple[FloatArray, FloatArray]:
-        """Return what to shrink towards and, for a surrogate with local minima, a sensible model to start from."""
-        origin = anchor_coefficients(self.anchor, problem, self.classes_, settings.quiet())
-        if origin.any() or is_convex(self.surrogate, problem):
-            return origin, origin
-        return origin, logistic_coefficients(problem, settings.random)
 
     def _store(self, fit: Fit, problem: Problem, origin: FloatArray) -> None:
         """Set the fitted attributes; figures are those of the coefficients as stored, at their precision."""
@@ -92,42 +50,9 @@ class LinearBandClassifier(BandClassifier):
         self.coef_ = coefficients[None, :]
         self.threshold_ = training_threshold(scores, self._target)
         self.intercept_ = np.array([-self.threshold_], dtype=self._dtype)
-        self.objective_ = _objective(self.surrogate, fit.C, scores, problem, coefficients - origin)
-        self.lower_bound_ = fit.lower_bound
-        self.dual_gap_ = self.objective_ - self.lower_bound_
-        self.converged_ = fit.status is Status.CONVERGED
-        self.n_iter_ = problem.passes
-        self.history_ = [asdict(step) for step in fit.history]
-        constant = fit.C * (1 - min(self.tol, 1e-3))  # the objective of w = 0, less a little
-        flat = min(self.objective_, self.lower_bound_) >= constant and not origin.any()
-        self._collapsed = not coefficients.any() or (flat and not self._gains_by_scale(scores, problem))
-
-    def _gains_by_scale(self, scores: Scores, problem: Problem) -> bool:
-        """Whether a multiple of the model beats the constant scorer: then a small C, not the data, holds it down."""
-        risk = SURROGATES[self.surrogate]
-        multiples = (Scores(factor * scores.positives, factor * scores.negatives) for factor in 4.0 ** np.arange(24))
-        return any(risk(each.positives, each.negatives, problem.band).value < 1 - self.tol for each in multiples)
-
-    @property
-    def _target(self) -> float:
-        return float(self.fpr_range[1] if self.target_fpr is None else self.target_fpr)
-
-    def _warn(self, C: float) -> None:
-        if not self.converged_:
-            warnings.warn(
-                f"The solver stopped after max_iter={self.max_iter} passes over the data before it reached tol="
-                f"{self.tol:g}; raise max_iter or tol, scale the features, or lower C.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        if self._collapsed:
-            warnings.warn(
-                f"The constant scorer is optimal for surrogate={self.surrogate!r} in this band (its objective {C:g} "
-                f"is matched by the lower bound {self.lower_bound_:.6g}): use surrogate='ramp', a wider fpr_range, or "
-                "an anchor.",
-                CollapsedSolutionWarning,
-                stacklevel=3,
-            )
+        away = (coefficients - origin).astype(np.float64, copy=False)
+        origins = {"shrunk": not origin.any(), "still": not coefficients.any()}
+        self._store_figures(fit, problem, scores, float(away @ away), fit.lower_bound, **origins)
 
 
 class PartialAUCSVC(LinearBandClassifier):
@@ -258,9 +183,3 @@ class PartialAUCSVC(LinearBandClassifier):
         self._store(fit, problem, origin)
         self._warn(self.C)
         return self
-
-
-def _objective(surrogate: str, C: float, scores: Scores, problem: Problem, away: npt.NDArray[Any]) -> float:
-    away = away.astype(np.float64, copy=False)
-    risk = SURROGATES[surrogate](scores.positives, scores.negatives, problem.band).value
-    return float(away @ away) / 2 + C * risk

@@ -16,14 +16,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
 
 from rocband.risks.band import FloatArray
 from rocband.risks.smoothed import SmoothedLinearization, SmoothedRisk, Smoothing
-from rocband.rows.base import Matrix
 from rocband.solvers.planes import Certificate, Planes
 from rocband.solvers.problem import Problem, Scores
 
@@ -173,7 +170,7 @@ class _Solver:
         planes: Planes | None,
     ) -> None:
         self.problem, self.risk, self.C, self.origin, self.settings = problem, risk, C, origin, settings
-        self.planes = Planes(problem.n_features) if planes is None else planes
+        self.planes = Planes(problem.n_features, inner=problem.inner) if planes is None else planes
         self.smoothing = _START
         self.began, self.first_pass = time.perf_counter(), problem.passes
         self.history: list[Step] = []
@@ -216,7 +213,7 @@ class _Solver:
     def _point(self, w: FloatArray, scores: Scores) -> _Point:
         plane = self.risk.linearize(scores.positives, scores.negatives, self.smoothing)
         away = w - self.origin
-        return _Point(w, scores, float(away @ away) / 2 + self.C * plane.value, plane)
+        return _Point(w, scores, float(self.problem.inner(away, away)) / 2 + self.C * plane.value, plane)
 
     def _add_plane(self, here: _Point) -> FloatArray:
         """Add the plane, solve the master problem; return the gradient of the smoothed objective."""
@@ -247,7 +244,7 @@ class _Solver:
 
     def _sharpen(self, plane: SmoothedLinearization, gradient: FloatArray) -> None:
         """Sharpen what costs more than its share of the tolerance and more than a fifth of the gradient does."""
-        limit = max(0.3 * self.settings.tol, 0.1 * float(gradient @ gradient) / self.C)
+        limit = max(0.3 * self.settings.tol, 0.1 * float(self.problem.inner(gradient, gradient)) / self.C)
         self.smoothing = Smoothing(
             self.smoothing.margin * (_SHARPEN if plane.margin_error > limit else 1.0),
             self.smoothing.rank * (_SHARPEN if plane.rank_error > limit else 1.0),
@@ -255,8 +252,7 @@ class _Solver:
 
     def _stalled(self) -> bool:
         """Whether the last steps closed too little of the gap; then every other step follows the planes."""
-        wide = self.problem.n_features > len(self.problem.positives)
-        steps, share = _PATIENCE["wide" if wide else "narrow"]
+        steps, share = _PATIENCE["wide" if self.problem.wide else "narrow"]
         if len(self.history) <= steps or len(self.history) % 2:
             return False
         return self._gap > share * self.history[-1 - steps].gap
@@ -276,7 +272,7 @@ class _Solver:
             sharp = self.risk.sharp(there.scores.positives, there.scores.negatives)
             if step == 1.0:
                 self.planes.add(self.problem.gradient(sharp), sharp.offset)
-            slope = float((there.w - self.origin) @ direction) + self.C * along.slope(sharp)
+            slope = float(self.problem.inner(there.w - self.origin, direction)) + self.C * along.slope(sharp)
             low, high = (step, high) if slope < 0 else (low, step)
             if low == high:
                 break
@@ -319,7 +315,7 @@ class _Solver:
         return there
 
     def _slope(self, point: _Point, direction: FloatArray, along: Scores) -> float:
-        return float((point.w - self.origin) @ direction) + self.C * along.slope(point.plane)
+        return float(self.problem.inner(point.w - self.origin, direction)) + self.C * along.slope(point.plane)
 
     def _result(self) -> Result:
         return Result(
@@ -338,49 +334,6 @@ class _Solver:
 def newton_direction(
     problem: Problem, plane: SmoothedLinearization, C: float, gradient: FloatArray, random: np.random.Generator
 ) -> FloatArray:
-    """Newton direction of 1/2 |w|^2 + C * risk, with the risk's curvature from a sample of pairs.
-
-    Time O(k d min(k, d)) for k pairs: about 160 for each feature, fewer when features are many.
-    """
-    d = problem.n_features
-    limit = int(np.clip(160 * d, 4000, max(4_000_000 // d, 1000)))
-    pairs = plane.sample_pairs(limit, random)
-    return -solve_curvature(problem.differences(pairs), C * pairs.weight, gradient)
-
-
-def solve_curvature(differences: Matrix, weight: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Solve (I + D' diag(weight) D) x = gradient, in whichever of the two dimensions of D is smaller."""
-    root = np.sqrt(weight)
-    scaled: Any = (
-        sparse.diags_array(root) @ differences if sparse.issparse(differences) else differences * root[:, None]
-    )
-    if scaled.shape[1] <= scaled.shape[0]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            curvature = scaled.T @ scaled
-        return _solve_shifted(curvature, gradient)
-    inner: FloatArray = gradient - scaled.T @ _solve_shifted(scaled @ scaled.T, scaled @ gradient)
-    return inner
-
-
-def _solve_shifted(gram: Any, right: FloatArray) -> FloatArray:
-    """Solve (I + gram) x = right for a positive semi-definite gram, about when rounding leaves it indefinite.
-
-    Columns on very different scales cost no digits: the system is scaled to a diagonal of ones.
-    """
-    shifted: FloatArray = gram if isinstance(gram, np.ndarray) else gram.toarray()
-    diagonal = np.diag_indices(len(shifted))
-    shifted[diagonal] += 1.0
-    if not (np.isfinite(shifted).all() and np.isfinite(right).all()):
-        raise ValueError("The curvature overflows; scale the features, for instance with StandardScaler, or lower C.")
-    scale = 1.0 / np.sqrt(shifted[diagonal])
-    shifted *= scale
-    shifted *= scale[:, None]
-    for ridge in (0.0, 1e-12, 1e-8):
-        shifted[diagonal] += ridge
-        try:
-            factor = linalg.cho_factor(shifted, lower=True)
-        except np.linalg.LinAlgError:
-            continue
-        solution: FloatArray = scale * linalg.cho_solve(factor, scale * right)
-        return solution
-    return right
+    """Newton direction of 1/2 |w|^2 + C * risk, with the risk's curvature from a sample of pairs."""
+    pairs = plane.sample_pairs(problem.pair_limit, random)
+    return -problem.solve_curvature(pairs, C * pairs.weight, gradient)

@@ -73,10 +73,10 @@ def minimize_hinge(
     """
     band = problem.band
     convex = SmoothedRisk(Band(0, band.stop, band.n_negatives))
-    planes, descent = Planes(problem.n_features), _Descent(problem, settings)
+    planes, descent = Planes(problem.n_features, inner=problem.inner), _Descent(problem, settings)
     share = band.stop / band.width
     w, scores = start, problem.scores(start)
-    objective = _objective(w, origin, C * hinge(scores.positives, scores.negatives, band).value)
+    objective = _objective(problem, w, origin, C * hinge(scores.positives, scores.negatives, band).value)
     descent.record(objective)
     gain = 0.1 * C
     while not descent.spent:
@@ -86,7 +86,7 @@ def minimize_hinge(
         inner = replace(settings.quiet(), tol=tol, max_passes=max(settings.max_passes - descent.passes, 1))
         round_ = certified.minimize(problem, convex, C * share, origin + C * pull, inner, start=w, planes=planes)
         value = hinge(round_.scores.positives, round_.scores.negatives, band).value
-        reached = _objective(round_.w, origin, C * value)
+        reached = _objective(problem, round_.w, origin, C * value)
         gain = objective - reached
         if gain > 0:
             w, scores, objective = round_.w, round_.scores, reached
@@ -133,7 +133,7 @@ class _Point:
 
 def ramp_objective(w: FloatArray, scores: Scores, problem: Problem, C: float, origin: FloatArray) -> float:
     """Return 1/2 |w - origin|^2 + C * ramp(w), given the scores of w."""
-    return _objective(w, origin, C * ramp_value(scores.positives, scores.negatives, problem.band))
+    return _objective(problem, w, origin, C * ramp_value(scores.positives, scores.negatives, problem.band))
 
 
 def _ramp_point(w: FloatArray, scores: Scores, problem: Problem, C: float, origin: FloatArray) -> _Point:
@@ -152,6 +152,6 @@ def _best_step(here: _Point, direction: FloatArray, problem: Problem, C: float, 
     return best
 
 
-def _objective(w: FloatArray, origin: FloatArray, penalty: float) -> float:
+def _objective(problem: Problem, w: FloatArray, origin: FloatArray, penalty: float) -> float:
     away = w - origin
-    return float(away @ away) / 2 + penalty
+    return float(problem.inner(away, away)) / 2 + penalty

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -56,12 +58,19 @@ class Planes:
     """Affine functions ``offset_k + slope_k . w`` that lie below a risk everywhere, whatever C and the origin are.
 
     The first plane is kept for good: 0 for a risk that is never below it, or else the slope of a plane through 0.
+    ``inner`` multiplies models; the first of the two may be a stack of them.
     """
 
-    def __init__(self, n_features: int, first: FloatArray | None = None) -> None:
+    def __init__(
+        self,
+        n_features: int,
+        first: FloatArray | None = None,
+        inner: Callable[[FloatArray, FloatArray], Any] = np.matmul,
+    ) -> None:
+        self.inner = inner
         self.slopes = np.zeros((1, n_features)) if first is None else first[None, :]
         self.offsets = np.zeros(1)
-        self._gram = self.slopes @ self.slopes.T
+        self._gram = inner(self.slopes, self.slopes[0])[:, None]
         self._weights = np.ones(1)  # multipliers of the last solve, as shares of C
         self._age = np.zeros(1, dtype=np.intp)
 
@@ -69,7 +78,7 @@ class Planes:
         """Add a plane."""
         self.slopes = np.vstack([self.slopes, slope])
         self.offsets = np.append(self.offsets, offset)
-        products = self.slopes @ slope
+        products = self.inner(self.slopes, slope)
         self._gram = np.pad(self._gram, (0, 1))
         self._gram[-1] = self._gram[:, -1] = products
         self._weights = np.append(self._weights, 0.0)
@@ -77,12 +86,12 @@ class Planes:
 
     def solve(self, C: float, origin: FloatArray) -> Master:
         """Minimise 1/2 |w - origin|^2 + C max_k plane_k(w), and forget planes that long had no weight."""
-        heights = self.offsets + self.slopes @ origin
+        heights = self.offsets + self.inner(self.slopes, origin)
         self._weights = simplex_qp(C * self._gram, heights, self._weights)
         self._prune()
         multipliers = C * self._weights
         pull = multipliers @ self.slopes
-        bound = float(multipliers @ (self.offsets + self.slopes @ origin) - pull @ pull / 2)
+        bound = float(multipliers @ (self.offsets + self.inner(self.slopes, origin)) - self.inner(pull, pull) / 2)
         return Master(multipliers, origin - pull, bound)
 
     def certificate(self, master: Master) -> Certificate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +14,14 @@ from rocband.risks.band import Band, FloatArray, IndexArray
 from rocband.risks.smoothed import Pairs
 from rocband.risks.surrogates import Linearization
 from rocband.rows import Matrix, Rows, as_rows
+from rocband.solvers.curvature import solve_curvature
 
-__all__ = ["Problem", "Scores"]
+__all__ = ["Problem", "Scores", "pair_limit"]
+
+
+def pair_limit(n_features: int) -> int:
+    """How many pairs show the curvature in that many dimensions at a bearable cost."""
+    return int(np.clip(160 * n_features, 4000, max(4_000_000 // n_features, 1000)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +123,24 @@ class Problem:
         weights = np.concatenate([plane.positives, plane.negatives[used]])
         index = np.concatenate([self.positives, self.negatives[plane.index[used]]])
         return self.rows.accumulate(weights, index)
+
+    def inner(self, u: FloatArray, v: FloatArray) -> Any:
+        """Inner product of two models, or of each in a stack ``u`` with ``v``."""
+        return u @ v
+
+    @property
+    def wide(self) -> bool:
+        """Whether features outnumber the positives."""
+        return self.n_features > len(self.positives)
+
+    @property
+    def pair_limit(self) -> int:
+        """How many pairs to sample the curvature from: about 160 for each feature, fewer when features are many."""
+        return pair_limit(self.n_features)
+
+    def solve_curvature(self, pairs: Pairs, weight: FloatArray, gradient: FloatArray) -> FloatArray:
+        """Solve (I + curvature) x = gradient; time O(k d min(k, d)) for k pairs."""
+        return solve_curvature(self.differences(pairs), weight, gradient)
 
     def differences(self, pairs: Pairs) -> Matrix:
         """Differences of the rows in each pair."""

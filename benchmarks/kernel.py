@@ -1,0 +1,211 @@
+"""Kernels: an exact one on 10,000 rows, Nystroem's features beside LightGBM, landmarks, scoring a million rows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit, train_test_split
+
+from benchmarks.sets import load
+from benchmarks.timing import watched
+from rocband import KernelPartialAUCSVC
+from rocband.metrics import partial_auc_score, partial_auc_scorer
+from rocband.rows import as_rows
+from rocband.rows.kernel import Kernel
+from rocband.rows.nystroem import NystroemFeatures, choose_landmarks
+from rocband.solvers.certified import Settings
+from rocband.solvers.path import solve
+from rocband.solvers.problem import Problem
+
+BAND, COMPONENTS = (0.02, 0.05), 1000
+SPLITS = {"letter Q": 3, "ijcnn1": 3, "covtype 5": 1}
+EXACT_ROWS, EXACT_BAND = 10_000, (0.0, 0.05)
+# gamma as a multiple of 1 / n_features, the features having variance 1. Chosen on some rows with fewer components.
+GAMMAS, CS = (0.5, 1.0, 4.0), (1e3, 1e4, 1e5)
+SEARCH_ROWS, SEARCH_COMPONENTS = 8_000, 200
+LANDMARK_SETS = {"letter Q": 1e3, "mammography": 1e3, "ijcnn1": 1e4}  # with a C that suits each
+LANDMARK_ROWS, LANDMARKS, REPEATS = 20_000, 300, 3
+PREDICT_ROWS, PREDICT_COLUMNS = 1_000_000, 20
+TABLE = Path(__file__).resolve().parent.parent / "docs" / "kernels.md"
+
+Figures = dict[str, Any]
+
+
+def alone(part: str) -> Figures:
+    """Run a part of this file in its own process, so that nothing else is in its memory."""
+    done = subprocess.run([sys.executable, "-m", "benchmarks.kernel", part], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def exact() -> Figures:
+    """The exact RBF kernel on some rows of ijcnn1, to a gap of C * 1e-3."""
+    A, a, _, _ = next(load("ijcnn1").splits(1, EXACT_ROWS))
+    warm_up = KernelPartialAUCSVC(EXACT_BAND, C=100.0, tol=1e-3)
+    warm_up.fit(A[:500], a[:500])
+    model, cost = watched(lambda: clone(warm_up).fit(A, a))
+    gram = 4 * EXACT_ROWS**2 / 2**20
+    return {
+        **cost,
+        "gram_megabytes": gram,
+        "added_over_gram": cost["added_megabytes"] / gram,
+        "objective": model.objective_,
+        "gap_over_C": model.dual_gap_ / model.C,
+        "steps": model.n_iter_,
+        "rows_with_weight": len(model.support_),
+    }
+
+
+def prediction() -> Figures:
+    """Score a million rows with 1,000 components."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((PREDICT_ROWS, PREDICT_COLUMNS), dtype=np.float32)
+    y = X[:, 0] + 0.5 * random.standard_normal(PREDICT_ROWS) > 2
+    some = slice(0, 20_000)
+    model = KernelPartialAUCSVC(EXACT_BAND, n_components=COMPONENTS, C=1e3, tol=1e-2).fit(X[some], y[some])
+    model.verbose = 1
+    _, cost = watched(lambda: model.decision_function(X))
+    return {**cost, "rows": PREDICT_ROWS, "data_megabytes": X.nbytes / 2**20}
+
+
+def search(A: Any, a: Any) -> GridSearchCV:
+    """Choose gamma and C on a part of the training rows, a quarter of it held out."""
+    if len(A) > SEARCH_ROWS:
+        A, _, a, _ = train_test_split(A, a, train_size=SEARCH_ROWS, stratify=a, random_state=0)
+    model = KernelPartialAUCSVC(BAND, n_components=SEARCH_COMPONENTS, tol=3e-3)
+    grid = {"gamma": [gamma / A.shape[1] for gamma in GAMMAS], "C": CS}
+    holdout = StratifiedShuffleSplit(1, test_size=0.25, random_state=0)
+    return GridSearchCV(model, grid, scoring=partial_auc_scorer(BAND), cv=holdout, refit=False).fit(A, a)
+
+
+def split_figures(A: Any, a: Any, B: Any, b: Any) -> Figures:
+    """One split: our search and fit, and LightGBM with its default settings."""
+    from lightgbm import LGBMClassifier
+
+    found, searching = watched(lambda: search(A, a))
+    ours, fitting = watched(
+        lambda: KernelPartialAUCSVC(BAND, n_components=COMPONENTS, tol=1e-3, **found.best_params_).fit(A, a)
+    )
+    trees, boosting = watched(lambda: LGBMClassifier(n_jobs=2, verbose=-1).fit(A, a))
+    scores = {"Nystroem": ours.decision_function(B), "LightGBM": trees.predict_proba(B)[:, 1]}
+    return {
+        "pauc": {label: partial_auc_score(b, values, fpr_range=BAND) for label, values in scores.items()},
+        "chosen": {"gamma times n_features": found.best_params_["gamma"] * A.shape[1], "C": found.best_params_["C"]},
+        "cost": {"search": searching, "Nystroem": fitting, "LightGBM": boosting},
+        "converged": ours.converged_,
+    }
+
+
+def landmark_figures(name: str, C: float) -> dict[str, list[float]]:
+    """Test pAUC with landmarks chosen at random, in balance, and as the estimator does; one split, several draws."""
+    A, a, B, b = next(load(name).splits(1, LANDMARK_ROWS))
+    kernel = Kernel("rbf", 1 / A.shape[1])
+    positives, negatives = np.flatnonzero(a), np.flatnonzero(~a)
+    scores: dict[str, list[float]] = {"random": [], "balanced": [], "as chosen here": []}
+    for repeat in range(REPEATS):
+        random = np.random.default_rng(repeat)
+        half = min(LANDMARKS // 2, len(positives))
+        drawn = [
+            random.choice(positives, half, replace=False),
+            random.choice(negatives, LANDMARKS - half, replace=False),
+        ]
+        choices = {
+            "random": random.choice(len(a), LANDMARKS, replace=False),
+            "balanced": np.concatenate(drawn),
+            "as chosen here": choose_landmarks(kernel, A, a, LANDMARKS, BAND[1], random),
+        }
+        for label, landmarks in choices.items():
+            features = NystroemFeatures(kernel, A, landmarks)
+            problem, zero = Problem(as_rows(features.transform(A)), a, BAND), np.zeros(LANDMARKS)
+            fit = solve(problem, "tight", C, zero, Settings(1e-3), zero)
+            scores[label].append(partial_auc_score(b, features.transform(B) @ fit.w, fpr_range=BAND))
+    return scores
+
+
+def run() -> Figures:
+    warnings.simplefilter("ignore")
+    figures: Figures = {"exact": alone("exact"), "prediction": alone("prediction")}
+    figures["nystroem"] = {}
+    for name, count in SPLITS.items():
+        rows = figures["nystroem"][name] = []
+        for part in load(name).splits(count):
+            rows.append(split_figures(*part))
+            print(f"  {name}: {rows[-1]['pauc']}, {rows[-1]['chosen']}", flush=True)
+    figures["landmarks"] = {name: landmark_figures(name, C) for name, C in LANDMARK_SETS.items()}
+    TABLE.write_text(table(figures))
+    return figures
+
+
+def spread(values: list[float]) -> str:
+    if len(values) < 2:
+        return f"{values[0]:.4f}"
+    return f"{np.mean(values):.4f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.4f}"
+
+
+def table(figures: Figures) -> str:
+    """Lay out the figures as a page of the documentation."""
+    one, many = figures["exact"], figures["prediction"]
+    lines = [
+        "# Kernels",
+        "",
+        f"## Exact: {EXACT_ROWS:,} rows of ijcnn1",
+        "",
+        f"RBF kernel, band {EXACT_BAND}, C = 100, to a gap of C * 1e-3: {one['seconds']:.1f} s, {one['steps']} steps, "
+        f"{one['added_megabytes']:.0f} MB at the peak, {one['added_over_gram']:.2f} times the Gram matrix in single "
+        f"precision; {one['rows_with_weight']:,} rows have weight.",
+        "",
+        "## Nystroem's features beside LightGBM",
+        "",
+        f"Test pAUC in {BAND} over random two-thirds splits, mean and standard error; standardised features,",
+        f"{COMPONENTS:,} components, tol = 1e-3. gamma and C are chosen on at most {SEARCH_ROWS:,} training rows with",
+        f"{SEARCH_COMPONENTS} components and tol = 3e-3, a quarter held out. LightGBM has its default settings and two",
+        "threads. Seconds and megabytes are medians of the fits; those of the search come on top.",
+        "",
+        "| | splits | Nystroem | seconds | MB | search, seconds | LightGBM | seconds | MB |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, rows in figures["nystroem"].items():
+        cells = []
+        for label in ("Nystroem", "LightGBM"):
+            costs = [row["cost"][label] for row in rows]
+            cells += [spread([row["pauc"][label] for row in rows])]
+            cells += [
+                f"{np.median([cost[what] for cost in costs]):.{n}f}"
+                for what, n in (("seconds", 1), ("added_megabytes", 0))
+            ]
+        cells.insert(3, f"{np.median([row['cost']['search']['seconds'] for row in rows]):.1f}")
+        lines.append(f"| {name} | {len(rows)} | " + " | ".join(cells) + " |")
+    lines += [
+        "",
+        "## Landmarks",
+        "",
+        f"Test pAUC in {BAND} with {LANDMARKS} landmarks, up to {LANDMARK_ROWS:,} rows of one split, gamma =",
+        f"1 / n_features; mean and standard error over {REPEATS} draws.",
+        "",
+        "| | " + " | ".join(next(iter(figures["landmarks"].values()))) + " |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {name} | " + " | ".join(spread(values) for values in columns.values()) + " |"
+        for name, columns in figures["landmarks"].items()
+    ]
+    lines += [
+        "",
+        "## Scoring",
+        "",
+        f"{many['rows']:,} rows with {COMPONENTS:,} components: {many['seconds']:.1f} s and "
+        f"{many['added_megabytes']:.0f} MB beyond the {many['data_megabytes']:.0f} MB of the data.",
+        "",
+        "Made by `make bench ARGS=kernel`.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(json.dumps({"exact": exact, "prediction": prediction}[sys.argv[1]]()))
