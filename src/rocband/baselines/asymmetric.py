@@ -78,10 +78,13 @@ class AsymmetricSVC(LinearBandClassifier):
 
     Notes
     -----
-    The score depends on where the origin of the features lies; scale them first. The objective is convex and a maximum
-    of linear functions, so that the solver of :class:`rocband.PartialAUCSVC` serves, with its certificate. A step
-    costs one product with X, a sum of the rows in play and O(n + m log m) for m positives and n negatives; memory
-    beyond X is O(n_samples). Sparse matrices stay sparse.
+    The score depends on where the origin of the features lies; scale them first. Where the classes overlap, all that
+    ``tau`` is left to gain may be a shift of all scores by a column that is almost constant, such as a rare indicator
+    after standardisation: the ranking is then made of the small rest and hangs on ``tol``.
+
+    The objective is convex and a maximum of linear functions, so that the solver of :class:`rocband.PartialAUCSVC`
+    serves, with its certificate. A step costs one product with X, a sum of the rows in play and O(n + m log m) for m
+    positives and n negatives; memory beyond X is O(n_samples). Sparse matrices stay sparse.
 
     References
     ----------
