@@ -71,7 +71,7 @@ def _collapse(data: tuple[str, ...], bands: tuple[Range, ...], splits: int) -> l
     return [Cell("collapse", "collapse", name, kind, band, split, C=1e4) for name, band, kind, split in keys]
 
 
-UCI = ("a9a", "cod-rna", "covtype 5", "ijcnn1", "letter Q")
+UCI = ("letter Q", "ijcnn1", "cod-rna", "a9a", "covtype 5")
 FROM_ZERO: tuple[Range, ...] = tuple((0.0, beta) for beta in (0.02, 0.05, 0.1, 0.3, 1.0))
 INTERVALS: tuple[Range, ...] = tuple(
     (alpha, alpha + length) for alpha in (0.1, 0.3, 0.5) for length in (0.05, 0.1, 0.2, 0.4)
