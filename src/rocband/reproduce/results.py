@@ -35,13 +35,15 @@ def write_results(out: Path, names: list[str], outcomes: Outcomes, quick: bool) 
     made = f"Made by `{command}` with " + ", ".join(f"{name} {version}" for name, version in versions.items()) + ".\n"
     for name in names:
         own = {cell: outcome for cell, outcome in outcomes.items() if cell.experiment == name}
-        text = f"# {EXPERIMENTS[name].title}\n\n{made}\n{tables.TABLES[name](own)}"
+        title, drawn = EXPERIMENTS[name].title, name in figures.FIGURES
+        text = f"# {title}\n\n{made}\n{tables.TABLES[name](own)}" + (f"\n![{title}]({name}.png)\n" if drawn else "")
         (out / f"{name}.md").write_text(text, encoding="utf-8")
-        if name in figures.FIGURES:
+        if drawn:
             figures.FIGURES[name](own, out)
     scored = {cell: outcome for cell, outcome in outcomes.items() if cell.kind == "score"}
     if scored:
-        text = f"# Seconds to choose parameters and to fit\n\n{made}\n{tables.times(scored)}"
+        title = "Seconds to choose parameters and to fit"
+        text = f"# {title}\n\n{made}\n{tables.times(scored)}\n![{title}](times.png)\n"
         (out / "times.md").write_text(text, encoding="utf-8")
         figures.times(scored, out)
 
