@@ -53,7 +53,7 @@ class KernelPartialAUCSVC(BandSVC):
     n_components : int, optional
         None is the exact kernel; a number stands for that many landmarks of Nystroem's method.
     surrogate : {"tight", "ramp", "hinge", "naive"}, default "tight"
-        As in `PartialAUCSVC`. A kernel leaves the convex one little reason to collapse, and it measured best.
+        As in `PartialAUCSVC`. In the space of a kernel the convex one rarely collapses, and has a certificate.
     C : float, default 1000.0
         Weight of the risk.
     anchor : None or "auc", with n_components also "logistic", with a linear kernel all of `PartialAUCSVC`, default None

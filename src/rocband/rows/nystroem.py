@@ -58,7 +58,7 @@ class NystroemFeatures:
 def choose_landmarks(
     kernel: Kernel, X: Any, positive: npt.NDArray[np.bool_], count: int, share: float, random: np.random.Generator
 ) -> IndexArray:
-    """Choose rows that matter for the top of a ranking.
+    """Choose rows of both classes, with some of the negatives that are hard to tell from positives.
 
     Half are positives; of the negatives, one half is drawn from those that a pilot model puts highest, three times as
     many as the share of negatives that the band ends at, and the other half from the rest. Time O(count * n_rows / 4)
