@@ -199,21 +199,10 @@ def test_landmarks_are_distinct_rows_of_both_classes(seed, n_positives, n_negati
     n = n_positives + n_negatives
     count = data.draw(st.integers(1, n))
     random = np.random.default_rng(seed)
-    X, positive = random.normal(size=(n, 2)), random.permutation(n) < n_positives
-    landmarks = choose_landmarks(Kernel("rbf"), X, positive, count, 0.1, random)
+    positive = random.permutation(n) < n_positives
+    landmarks = choose_landmarks(positive, count, random)
     assert len(np.unique(landmarks)) == len(landmarks) == count
     assert landmarks.min() >= 0
     assert landmarks.max() < n
     chosen = np.count_nonzero(positive[landmarks])
     assert chosen == min((count + 1) // 2, n_positives) or count - chosen == n_negatives
-
-
-def test_landmarks_prefer_negatives_near_the_positives():
-    random = np.random.default_rng(0)
-    X = np.concatenate(
-        [random.normal(size=(100, 2)), random.normal(size=(900, 2)) + 6, random.normal(size=(100, 2)) + 1]
-    )
-    positive = np.arange(1100) < 100
-    landmarks = choose_landmarks(Kernel("rbf", 0.5), X, positive, 80, 0.05, random)
-    near = np.count_nonzero(landmarks >= 1000)
-    assert near >= 15  # of 40 negatives; a tenth of them would be 4

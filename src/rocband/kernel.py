@@ -322,7 +322,7 @@ class KernelPartialAUCSVC(BandSVC):
         self, X: Any, positive: npt.NDArray[np.bool_], settings: Settings, random: np.random.Generator
     ) -> None:
         count = int(self.n_components or 0)
-        landmarks = choose_landmarks(self._kernel, X, positive, count, self.fpr_range[1], random)
+        landmarks = choose_landmarks(positive, count, random)
         features = NystroemFeatures(self._kernel, X, landmarks)
         problem = Problem(as_rows(features.transform(X)), positive, self.fpr_range)
         origin, start = self._origin_and_start(problem, settings)

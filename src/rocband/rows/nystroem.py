@@ -7,17 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.kernel_approximation import Nystroem
-from sklearn.linear_model import LogisticRegression
 
 from rocband.risks.band import FloatArray, IndexArray
 from rocband.rows.base import double
-from rocband.rows.kernel import Kernel, kernel_scores, tiles
+from rocband.rows.kernel import Kernel, tiles
 
 __all__ = ["NystroemFeatures", "choose_landmarks"]
-
-# The model that finds the hard negatives has a quarter of the landmarks, and is fitted to at most this many rows.
-_PILOT_SHARE = 4
-_PILOT_ROWS = 20_000
 
 
 class NystroemFeatures:
@@ -55,46 +50,9 @@ class NystroemFeatures:
         return weights
 
 
-def choose_landmarks(
-    kernel: Kernel, X: Any, positive: npt.NDArray[np.bool_], count: int, share: float, random: np.random.Generator
-) -> IndexArray:
-    """Choose rows of both classes, with some of the negatives that are hard to tell from positives.
-
-    Half are positives; of the negatives, one half is drawn from those that a pilot model puts highest, three times as
-    many as the share of negatives that the band ends at, and the other half from the rest. Time O(count * n_rows / 4)
-    products, memory O(n_rows).
-    """
+def choose_landmarks(positive: npt.NDArray[np.bool_], count: int, random: np.random.Generator) -> IndexArray:
+    """Draw rows of both classes, half of them positives unless a class has not enough rows."""
     positives, negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
-    n_positives = _class_share(count, len(positives), len(negatives))
-    n_negatives = count - n_positives
-    if n_negatives == len(negatives):
-        hard = negatives
-    else:
-        pilot = _balanced(positives, negatives, max(count // _PILOT_SHARE, 2), random)
-        scores = _pilot_scores(kernel, X, positive, pilot, random)[negatives]
-        top = np.argsort(-scores, kind="stable")[: max(int(3 * share * len(negatives)), n_negatives // 2)]
-        hard = random.choice(negatives[top], min(n_negatives // 2, len(top)), replace=False)
-    rest = random.choice(np.setdiff1d(negatives, hard), n_negatives - len(hard), replace=False)
-    return np.sort(np.concatenate([random.choice(positives, n_positives, replace=False), hard, rest]))
-
-
-def _class_share(count: int, n_positives: int, n_negatives: int) -> int:
-    """How many of the landmarks are positives: half, unless a class has not enough rows."""
-    return max(min((count + 1) // 2, n_positives), count - n_negatives)
-
-
-def _balanced(positives: IndexArray, negatives: IndexArray, count: int, random: np.random.Generator) -> IndexArray:
-    n_positives = _class_share(count, len(positives), len(negatives))
+    n_positives = max(min((count + 1) // 2, len(positives)), count - len(negatives))
     chosen = random.choice(positives, n_positives, replace=False)
     return np.sort(np.concatenate([chosen, random.choice(negatives, count - n_positives, replace=False)]))
-
-
-def _pilot_scores(
-    kernel: Kernel, X: Any, positive: npt.NDArray[np.bool_], landmarks: IndexArray, random: np.random.Generator
-) -> FloatArray:
-    """Score all rows by a logistic regression on features of a few landmarks, fitted to a part of the rows."""
-    features = NystroemFeatures(kernel, X, landmarks)
-    part = np.flatnonzero(random.random(len(positive)) < _PILOT_ROWS / len(positive))
-    part = np.union1d(part, landmarks)
-    model = LogisticRegression(tol=1e-2, max_iter=1000).fit(features.transform(X[part]), positive[part])
-    return kernel_scores(kernel, X, features.vectors, landmarks, features.weights(model.coef_[0]))
