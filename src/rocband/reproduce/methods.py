@@ -35,9 +35,9 @@ DC_CS = np.logspace(-2, 4, 7)
 # Every other value of the paper's grids of ASVM.
 MUS = 0.001 * 4.0 ** np.arange(4)
 TAUS = 1e-4 * 4.0 ** np.arange(4)
-ASVM_TOL = 1e-3
+ASVM = {"tol": 1e-2, "max_iter": 60}
 SIGMAS = (0.02, 0.1, 0.5)
-SMALL = 20_000
+SMALL, FEW = 20_000, 5_000
 
 
 @dataclass(frozen=True)
@@ -124,20 +124,20 @@ def logistic(task: Task) -> Fitted:
 
 
 def asymmetric(task: Task) -> Fitted:
-    """Fit ASVM, with mu and tau chosen together on at most 20,000 rows."""
+    """Fit ASVM, with mu and tau chosen together on at most 5,000 rows."""
     began = time.perf_counter()
     inner, held_out = task.inner_split()
-    inner = np.random.default_rng(task.seed).permutation(inner)[:SMALL]
+    inner = np.random.default_rng(task.seed).permutation(inner)[:FEW]
     share = min(float(task.y[inner].mean()), float(task.y.mean()))
 
     def value(pair: tuple[float, float]) -> float:
-        model = AsymmetricSVC(mu=pair[0], tau=pair[1], tol=ASVM_TOL).fit(task.X[inner], task.y[inner])
+        model = AsymmetricSVC(mu=pair[0], tau=pair[1], **ASVM).fit(task.X[inner], task.y[inner])
         return task.metric(task.y[held_out], model.decision_function(task.X[held_out]))
 
     pairs = [(mu, tau) for mu in MUS.tolist() for tau in TAUS.tolist() if mu + tau <= share and mu <= 1 - share]
     mu, tau = max(pairs, key=value) if pairs else (0.5 * share, 0.1 * share)
     tuned = time.perf_counter()
-    model = AsymmetricSVC(mu=mu, tau=tau, tol=ASVM_TOL).fit(task.X, task.y)
+    model = AsymmetricSVC(mu=mu, tau=tau, **ASVM).fit(task.X, task.y)
     return _timed(model.decision_function, {"mu": mu, "tau": tau}, began, tuned)
 
 
