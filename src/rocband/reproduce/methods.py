@@ -35,7 +35,7 @@ DC_CS = np.logspace(-2, 4, 7)
 # Every other value of the paper's grids of ASVM.
 MUS = 0.001 * 4.0 ** np.arange(4)
 TAUS = 1e-4 * 4.0 ** np.arange(4)
-ASVM = {"tol": 1e-2, "max_iter": 60}
+ASVM: dict[str, Any] = {"tol": 1e-2, "max_iter": 60}
 SIGMAS = (0.02, 0.1, 0.5)
 SMALL, FEW = 20_000, 5_000
 
