@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -138,3 +140,13 @@ def test_wrong_jobs_and_folder_are_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(SystemExit, match="cannot be made a folder"):
         main(["--quick", "--out", str(tmp_path / "file")])
+
+
+def test_a_killed_run_leaves_no_worker_behind(tmp_path):
+    command = [sys.executable, "-m", "rocband.reproduce", "--quick", "--only", "steps", "--out", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as run:
+        assert "cells" in run.stdout.readline()
+        assert run.stdout.readline().startswith("[1/")  # a worker is at work
+        run.kill()
+        # The workers hold the other end of the pipe: it ends when they do.
+        assert "Tables and figures" not in run.stdout.read()

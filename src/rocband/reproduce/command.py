@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -89,7 +91,7 @@ def _check_data(cells: list[Cell]) -> None:
 def _computed(cells: list[Cell], jobs: int) -> Iterator[tuple[Cell, dict[str, Any]]]:
     """Compute cells in other processes, each with one thread, so that results do not depend on ``jobs``."""
     began, done, queue = time.monotonic(), 0, iter(cells)
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_one_thread)
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_prepare)
     waiting: dict[Future[dict[str, Any]], Cell] = {}
     try:
         while done < len(cells):
@@ -104,8 +106,12 @@ def _computed(cells: list[Cell], jobs: int) -> Iterator[tuple[Cell, dict[str, An
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _one_thread() -> None:
+def _prepare() -> None:
+    """Use one thread, and end with the process that asked, however that ends."""
     threadpool_limits(1)
+    parent = parent_process()
+    if parent is not None:
+        Thread(target=lambda: connection.wait([parent.sentinel]) and os._exit(1), daemon=True).start()
 
 
 def _report(cell: Cell, done: int, total: int, seconds: float) -> None:
