@@ -27,7 +27,7 @@ __all__ = ["Cell", "compute", "read", "write"]
 Range = tuple[float, float]
 
 # Rows of the training part that the counts of steps and collapses are made on.
-LIMIT = 20_000
+LIMIT = 10_000
 MOST_STEPS = 1000
 # A lower bound this near, relatively, to the objective of the constant scorer is called a collapse.
 FLAT = 1e-3

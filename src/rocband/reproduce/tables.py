@@ -82,7 +82,8 @@ def uci(outcomes: Outcomes) -> str:
         row = [method.replace("^dc", "<sup>dc</sup>")]
         for data in sets:
             published = paper.figure("uci", data, method, (0.02, 0.05))
-            row.append(_entry(scores[data, method], published, _bar("uci", data, method, (0.02, 0.05))))
+            values = scores.get((data, method))
+            row.append(_entry(values, published, _bar("uci", data, method, (0.02, 0.05))) if values else "")
         rows.append(row)
     splits = max(len(values) for values in scores.values())
     return _LEGEND.format(splits=splits) + "\n" + _grid(["", *sets], rows) + _substituted(sets)
@@ -138,7 +139,7 @@ def steps(outcomes: Outcomes) -> str:
     legend = (
         "Median over the splits of the passes over the data that rocband takes to prove a gap of C * 1e-4, and of the\n"
         "calls of the textbook's cutting-plane method until no constraint is violated by more than 1e-4; at most\n"
-        "20,000 rows. `>` marks where some split was stopped.\n\n"
+        "10,000 rows. `>` marks where some split was stopped.\n\n"
     )
     return legend + _grid(["data", "band", "C", "rocband", "cutting planes"], rows)
 
@@ -153,7 +154,7 @@ def collapse(outcomes: Outcomes) -> str:
     ]
     legend = (
         "In how many random splits a convex surrogate, with C = 10,000, is minimised by the constant scorer, by the\n"
-        "solver's lower bound; at most 20,000 training rows. In a band that starts at 0 `tight` is the hinge.\n\n"
+        "solver's lower bound; at most 10,000 training rows. In a band that starts at 0 `tight` is the hinge.\n\n"
     )
     return legend + _grid(["data", "surrogate", *map(by_band, bands)], rows)
 
