@@ -1,10 +1,36 @@
 """Train and measure models for the part of the ROC curve you operate in."""
 
-from rocband._base import CollapsedSolutionWarning
-from rocband.kernel import KernelPartialAUCSVC
-from rocband.linear import PartialAUCSVC
-from rocband.linear_cv import PartialAUCSVCCV
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rocband._base import CollapsedSolutionWarning
+    from rocband.kernel import KernelPartialAUCSVC
+    from rocband.linear import PartialAUCSVC
+    from rocband.linear_cv import PartialAUCSVCCV
 
 __version__ = "0.1.0.dev0"
 
 __all__ = ["CollapsedSolutionWarning", "KernelPartialAUCSVC", "PartialAUCSVC", "PartialAUCSVCCV", "__version__"]
+
+# scikit-learn takes a second to import, and imports pandas: neither is needed to ask for help or for the version.
+_HOMES = {
+    "CollapsedSolutionWarning": "rocband._base",
+    "KernelPartialAUCSVC": "rocband.kernel",
+    "PartialAUCSVC": "rocband.linear",
+    "PartialAUCSVCCV": "rocband.linear_cv",
+}
+_MODULES = ("baselines", "datasets", "inference", "metrics", "persist", "plot", "report", "threshold")
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return import_module(f"rocband.{name}")
+    raise AttributeError(f"module 'rocband' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES])

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 import rocband
+from rocband._files import check_target, write_whole
 from rocband.inference import Interval
 from rocband.report.drawing import QUANTILES, chart_data, quantile_table
 from rocband.report.figures import COLUMNS, comparisons, operating_rates, operating_table, summaries
-from rocband.report.files import check_target, write_whole
 from rocband.report.scorers import Study
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def write(
     """
     environment = _environment()
     target = Path(path)
-    check_target(target)
+    check_target(target, "the report")
     study = Study.of(
         y_true,
         scores,
@@ -126,7 +126,7 @@ def write(
         verbose=verbose,
     )
     page = environment.get_template("page.html").render(_contents(study, str(title), target.name))
-    write_whole(target, page.encode("utf-8", errors="replace"))
+    write_whole(target, page.encode("utf-8", errors="replace"), "the report")
     return target
 
 
