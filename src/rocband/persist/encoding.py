@@ -70,10 +70,8 @@ class Encoder:
     def _special(self, value: Any, where: str) -> dict[str, Any]:
         if isinstance(value, slice):
             return {"slice": [self.encode(part, where) for part in (value.start, value.stop, value.step)]}
-        if isinstance(value, np.dtype) and value.name in _TYPES:
+        if isinstance(value, np.dtype) and value.name in (*_TYPES, "object"):
             return {"dtype": value.name}
-        if isinstance(value, np.dtype) and value.kind == "O":
-            return {"dtype": "object"}
         if isinstance(value, type) and value.__name__ in _TYPES and value is _TYPES[value.__name__]:
             return {"type": value.__name__}
         if sparse.issparse(value):

@@ -153,8 +153,13 @@ def _model_proto(function: Affine, classes: npt.NDArray[Any]) -> Any:
         raise ImportError("to_onnx needs the package onnx; install rocband[onnx].") from None
     text = classes.dtype.kind in "UO"
     kind = TensorProto.STRING if text else TensorProto.INT64
-    labels = [str(label).encode() for label in classes] if text else [int(label) for label in classes]
-    vectors = {"fill": function.fill, "center": function.center, "coef": function.coef, "intercept": function.intercept}
+    labels: Any = [str(label).encode() for label in classes] if text else [int(label) for label in classes]
+    vectors: dict[str, Any] = {
+        "fill": function.fill,
+        "center": function.center,
+        "coef": function.coef,
+        "intercept": function.intercept,
+    }
     constants = [
         helper.make_tensor(name, TensorProto.FLOAT, np.shape(values), np.ravel(values).astype(np.float32))
         for name, values in vectors.items()

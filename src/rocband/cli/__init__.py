@@ -1,0 +1,17 @@
+"""The command ``rocband``: thin layers that read tables, call the library and print.
+
+Modules here import scikit-learn and pandas inside functions, so that ``rocband --help`` answers at once.
+"""
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        from rocband.cli.app import cli  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        sys.exit(f"The command line needs the package {error.name}; install it with: pip install 'rocband[cli]'")
+    cli(prog_name="rocband")

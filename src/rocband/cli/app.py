@@ -1,0 +1,73 @@
+"""The commands by their names, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+import rocband
+from rocband.cli.commands import COMMANDS
+from rocband.cli.failures import Failure, as_failure
+from rocband.cli.show import warnings_as_lines
+
+__all__ = ["cli"]
+
+EXAMPLES = """\b
+Examples:
+  rocband demo
+  rocband fit train.csv --target sick --positive yes --fpr 0 0.05 -o model.rocband
+  rocband evaluate test.csv --model model.rocband --plot roc.png
+  rocband predict model.rocband new.csv -o scores.csv
+  rocband report test.csv --model model.rocband -o page.html
+
+Exit codes: 0 done; 1 it could not be done (no room on disk, interrupted); 2 the input or the command is at fault.
+"""
+
+
+class Commands(click.Group):
+    """A group whose commands end in one sentence when something goes wrong."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        with _one_sentence(), warnings_as_lines():
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def _one_sentence() -> Iterator[None]:
+    try:
+        yield
+        sys.stdout.flush()
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except KeyboardInterrupt:
+        raise Failure("Interrupted; nothing was written.", exit_code=1) from None
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in (errno.EPIPE, errno.ENOSPC):
+            _drop_output()
+        if os.environ.get("ROCBAND_DEBUG"):
+            raise
+        raise as_failure(error) from None
+
+
+def _drop_output() -> None:
+    """Let go of what standard output could not take, or the interpreter would try again at its end."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@click.group(
+    cls=Commands,
+    commands={command.name or "": command for command in COMMANDS},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog=EXAMPLES,
+)
+@click.version_option(rocband.__version__, prog_name="rocband")
+def cli() -> None:
+    """Train, measure and use models for the part of the ROC curve you operate in."""

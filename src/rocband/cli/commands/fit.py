@@ -1,0 +1,219 @@
+"""``fit``: a table to a model file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rocband._files import check_target
+from rocband.cli.code import Name, Script
+from rocband.cli.columns import column, group_names, kinds, positive_rows
+from rocband.cli.failures import Failure
+from rocband.cli.options import fpr_option, label_options, output_options, reading_options, source_of
+from rocband.cli.recipe import Recipe, set_verbose, trained
+from rocband.cli.scoring import features
+from rocband.cli.show import Output, progress
+from rocband.cli.source import Source
+
+__all__ = ["fit"]
+
+_KERNELS = ["linear", "rbf", "poly", "sigmoid"]
+
+
+@click.command()
+@click.argument("data")
+@click.option("-o", "--output", required=True, metavar="FILE", help="The model file to write.")
+@label_options
+@fpr_option("Band of false-positive rates to train for.  [default: 0 0.05]")
+@click.option("--columns", multiple=True, metavar="COLUMN", help="Features; may be repeated.  [default: all others]")
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Column that is no feature; may be repeated.")
+@click.option("--numeric", multiple=True, metavar="COLUMN", help="Column that must hold numbers.")
+@click.option("--categories", multiple=True, metavar="COLUMN", help="Column to encode as categories.")
+@click.option("--max-categories", default=50, show_default=True, help="Most values of a column of text.")
+@click.option(
+    "--impute",
+    type=click.Choice(["median", "mean", "most_frequent", "none"]),
+    default="median",
+    show_default=True,
+    help="What replaces a missing number.",
+)
+@click.option(
+    "--scale",
+    type=click.Choice(["standard", "maxabs", "none"]),
+    default="standard",
+    show_default=True,
+    help="How numbers are scaled.",
+)
+@click.option("--C", "C", type=float, help="Weight of the risk.  [default: chosen by cross-validation]")
+@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Of the cross-validation.")
+@click.option("--surrogate", type=click.Choice(["ramp", "tight", "hinge", "naive"]), help="[default: the model's]")
+@click.option("--anchor", type=click.Choice(["logistic", "auc", "none"]), help="[default: the model's]")
+@click.option("--kernel", type=click.Choice(_KERNELS), help="Train a kernel model, with --C or its default.")
+@click.option("--gamma", default="scale", show_default=True, help="Of the kernel.")
+@click.option("--components", type=click.IntRange(1), help="Landmarks of Nystroem's method.  [default: exact]")
+@click.option("--target-fpr", type=float, help="Rate to call positives at.  [default: upper end of the band]")
+@click.option("--guarantee", type=float, metavar="SHARE", help="Hold out rows so that the rate is kept this surely.")
+@click.option("--seed", default=0, show_default=True, help="Of every random choice.")
+@reading_options
+@output_options
+def fit(data: str, output: str, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Train a model for a band of false-positive rates on the table DATA.
+
+    DATA is a CSV, Parquet, SVMlight or NPZ file, or - for standard input. Columns of numbers are imputed and scaled,
+    columns of text one-hot encoded; the pipeline is printed and goes into the model file.
+
+    \b
+    Examples:
+      rocband fit train.csv --target sick --positive yes -o model.rocband
+      rocband fit train.csv --target sick --fpr 0 0.01 --drop id --group patient -o model.rocband
+      rocband fit train.parquet --target fraud --C 100 --guarantee 0.95 -o model.rocband
+      rocband fit train.svm --fpr 0.02 0.05 -o model.rocband
+      cat train.csv | rocband fit - --target sick -o model.rocband
+    """
+    out, target_file = Output(as_json, quiet), Path(output)
+    check_target(target_file, "the model file")
+    source = source_of(data, options).with_text(*options["categories"])
+    task = _Task(source, options)
+    model = task.recipe.model()
+    began = time.perf_counter()
+    set_verbose(model, 1)
+    with progress("Fitting", quiet=quiet or as_json):
+        model.fit(task.X, task.y, **task.fit_groups())
+    set_verbose(model, 0)
+    task.save(model, target_file)
+    _tell(out, task, model, time.perf_counter() - began, output)
+
+
+class _Task:
+    """The table of a fit, checked, and the recipe for it."""
+
+    def __init__(self, source: Source, options: dict[str, Any]) -> None:
+        chunk = source.whole()
+        self.source, self.options = source, options
+        self.target = options["target"] or source.default_target
+        if self.target is None:
+            raise Failure("Say which column holds the labels with --target.")
+        frame, group = chunk.frame, options["group"]
+        values = column(frame, self.target, source.name)
+        self.y, self.labels = positive_rows(values, self.target, source.name, options["positive"], options["rest"])
+        self.groups = None if group is None else group_names(frame, group, source.name)
+        numeric: list[str] = []
+        categories: list[str] = []
+        self.X = chunk.sparse
+        if chunk.sparse is None:
+            numeric, categories = self._kinds(frame)
+            self.X = features(frame, [*numeric, *categories], categories, source.name)
+        self.recipe = self._recipe(numeric, categories)
+
+    def _kinds(self, frame: Any) -> tuple[list[str], list[str]]:
+        chosen, dropped = self.options["columns"], self.options["drop"]
+        for name in (*chosen, *dropped, *self.options["numeric"], *self.options["categories"]):
+            column(frame, name, self.source.name)
+        others = {self.target, self.options["group"], *dropped}
+        names = [name for name in (chosen or frame.columns) if name not in others]
+        if not names:
+            raise Failure(f"{self.source.name} has no columns left to learn from.")
+        given = (self.options["numeric"], self.options["categories"])
+        return kinds(frame, names, self.source.name, *given, self.options["max_categories"])
+
+    def _recipe(self, numeric: list[str], categories: list[str]) -> Recipe:
+        known = {entry.name for entry in fields(Recipe)}
+        given = {name: value for name, value in self.options.items() if name in known}
+        given |= {"fpr": self.options["fpr"] or (0.0, 0.05), "confidence": self.options["guarantee"]}
+        given |= {"numeric": numeric, "categories": categories}
+        return Recipe(**given, sparse=not (numeric or categories), grouped=self.groups is not None)
+
+    def fit_groups(self) -> dict[str, Any]:
+        """Return what ``fit`` is passed besides rows and labels."""
+        return dict.fromkeys(self.recipe.fit_options(), self.groups)
+
+    def save(self, model: Any, path: Path) -> None:
+        """Write the model with what later commands want to know."""
+        from rocband import persist  # noqa: PLC0415
+
+        notes = {
+            "target": str(self.target),
+            "positive": self.labels.positive,
+            "negative": self.labels.negative,
+            "rest": "yes" if self.options["rest"] else "no",
+            "data": "-" if self.source.path == "-" else str(Path(self.source.path).resolve()),
+        }
+        persist.save(model, path, notes=notes)
+
+    def python(self, output: str) -> str:
+        """Return the same as Python."""
+        script, recipe = Script(), self.recipe
+        script.read(self.source)
+        script.use("rocband", "persist")
+        if self.source.format == "svmlight":
+            script.add(f"y = (target == {self.labels.literal}).astype(int)")
+        else:
+            X = script.expression([*recipe.numeric, *recipe.categories])
+            script.add("X = table['X']" if self.source.format == "npz" else f"X = table[{X}]")
+            script.add(f"y = (table[{self.target!r}] == {self.labels.literal}).astype(int)")
+        preparation = recipe.preparation()
+        if preparation is not None:
+            script.add(f"prepare = {script.expression(preparation)}")
+        name = None if preparation is None else Name("prepare")
+        script.add(f"model = {script.expression(recipe.model(name))}")
+        group = "qid" if self.source.format == "svmlight" else f"table[{self.options['group']!r}]"
+        given = [f"{name}={group}" for name in recipe.fit_options()]
+        script.add(f"model.fit({', '.join(['X', 'y', *given])})")
+        script.add(f"persist.save(model, {output!r})")
+        return script.text()
+
+
+def _tell(out: Output, task: _Task, model: Any, seconds: float, output: str) -> None:
+    inner, recipe, labels = trained(model), task.recipe, task.labels
+    positives = int(task.y.sum())
+    rows = f"{len(task.y):,} rows: {positives:,} positive ({task.target} = {labels.positive}), "
+    out.say(f"{rows}{len(task.y) - positives:,} negative ({labels.negative}).")
+    for what, names in (("numbers", recipe.numeric), ("categories", recipe.categories)):
+        if names:
+            out.say(f"{len(names)} {what}: {_list(names)}")
+    out.say(_how(recipe))
+    chosen = float(getattr(inner, "C_", None) or inner.C)
+    figures: dict[str, Any] = {"C": chosen, "seconds": seconds, "converged": bool(inner.converged_)}
+    if hasattr(inner, "scores_"):
+        means, errors = inner.scores_.mean(axis=1), inner.scores_.std(axis=1, ddof=1) / inner.scores_.shape[1] ** 0.5
+        table = [
+            [f"{C:g}", f"{mean:.4f} ± {error:.4f}", "chosen" if chosen == C else ""]
+            for C, mean, error in zip(inner.Cs_, means, errors, strict=True)
+        ]
+        out.table(["C", "cross-validated pAUC", ""], table)
+        figures["cross_validation"] = [{"C": C, "pauc": m} for C, m in zip(inner.Cs_, means, strict=True)]
+    else:
+        out.say(f"C = {chosen:g}.")
+    if hasattr(model, "expected_fpr_"):
+        sure = f"{100 * recipe.confidence:g}%" if recipe.confidence else ""
+        count = model.n_calibration_negatives_
+        out.say(
+            f"Threshold set by {count:,} negatives held out; the rate is at most {model.target_fpr:g}, {sure} sure."
+        )
+        figures["calibration_negatives"] = count
+    out.say(f"Fitted in {seconds:.1f} s. Written: {output}")
+    out.add(output=output, rows=len(task.y), positives=positives, target=task.target, positive=labels.positive)
+    out.add(numeric=recipe.numeric, categories=recipe.categories, fpr=list(recipe.fpr), **figures)
+    out.end(task.python(output))
+
+
+def _how(recipe: Recipe) -> str:
+    parts = []
+    if recipe.numeric:
+        missing = "not filled in" if recipe.impute == "none" else f"replaced by the {recipe.impute.replace('_', ' ')}"
+        parts.append(f"missing numbers are {missing}, scaling: {recipe.scale}")
+    if recipe.categories:
+        parts.append("categories are one-hot encoded, a missing one is a category of its own")
+    kind = "linear" if recipe.kernel is None else f"kernel {recipe.kernel}"
+    parts.append(f"a {kind} model for FPR {recipe.fpr[0]:g} to {recipe.fpr[1]:g}")
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

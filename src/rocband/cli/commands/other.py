@@ -1,0 +1,56 @@
+"""Commands that hand over to other parts: ``demo``, ``reproduce`` and ``completion``."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["completion", "demo", "reproduce"]
+
+
+@click.command()
+@click.option("--quiet", "-q", is_flag=True, help="Do not print the equivalent Python.")
+def demo(quiet: bool) -> None:
+    """Compare five models in a band, on letters that come with the package.
+
+    Takes some seconds, prints a table and draws rocband-demo.png into the current folder.
+    """
+    from rocband import demo as letters  # noqa: PLC0415
+
+    letters.main()
+    if not quiet:
+        click.echo("\nThe same in Python:\n\n    from rocband import demo\n\n    demo.main()")
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def reproduce(arguments: tuple[str, ...]) -> None:
+    """Rebuild the tables and figures of the paper behind the models.
+
+    \b
+    Examples:
+      rocband reproduce --quick              two minutes, on the letters
+      rocband reproduce --help               all options
+    """
+    from rocband.reproduce.command import main  # noqa: PLC0415
+
+    main(arguments)
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the script that completes commands and options in a shell.
+
+    \b
+    Examples:
+      rocband completion bash >> ~/.bashrc
+      rocband completion zsh >> ~/.zshrc
+      rocband completion fish > ~/.config/fish/completions/rocband.fish
+    """
+    from click.shell_completion import get_completion_class  # noqa: PLC0415
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.ClickException(f"There is no completion for {shell}.")
+    click.echo(kind(ctx.find_root().command, {}, "rocband", "_ROCBAND_COMPLETE").source())

@@ -1,0 +1,30 @@
+"""Errors as one sentence and an exit code."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["Failure", "as_failure"]
+
+
+class Failure(click.ClickException):
+    """What went wrong, in one sentence; exit code 2 when input is at fault, 1 when it could not be done."""
+
+    def __init__(self, message: str, *, exit_code: int = 2) -> None:
+        super().__init__(" ".join(message.split()))
+        self.exit_code = exit_code  # type: ignore[misc]  # Click's own errors do so too
+
+
+def as_failure(error: Exception) -> Failure:
+    """Turn any error into a sentence."""
+    text = str(error)
+    if isinstance(error, ValueError | FileNotFoundError | IsADirectoryError):
+        return Failure(text or f"The input was refused ({type(error).__name__}).")
+    if isinstance(error, OSError):
+        return Failure(f"{error.strerror}: {error.filename}" if error.filename else text, exit_code=1)
+    if isinstance(error, ImportError):
+        return Failure(f"{text.rstrip('.')}.", exit_code=1)
+    if isinstance(error, MemoryError):
+        return Failure("The memory of this machine does not hold the data; use fewer rows or columns.", exit_code=1)
+    kind = type(error).__name__
+    return Failure(f"Stopped by an unexpected {kind}: {text}; ROCBAND_DEBUG=1 shows where.", exit_code=1)

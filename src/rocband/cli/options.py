@@ -1,0 +1,74 @@
+"""Options that commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from rocband.cli.source import FORMATS, Source
+
+__all__ = ["fpr_option", "label_options", "output_options", "reading_options", "scorer_options", "source_of"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+_READING = ("format", "separator", "decimal", "encoding", "missing", "zero_based")
+
+
+def _stack(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
+    def apply(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return apply
+
+
+reading_options = _stack(
+    click.option("--format", type=click.Choice(FORMATS), help="Of the data; by default told by the file's name."),
+    click.option("--separator", help="Between the fields of a CSV file.  [default: a comma, a tab for .tsv]"),
+    click.option("--decimal", default=".", show_default=True, help="Decimal sign of a CSV file."),
+    click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file."),
+    click.option("--missing", multiple=True, metavar="TEXT", help="Text that means missing, besides empty and NA."),
+    click.option("--zero-based", is_flag=True, help="Features of an SVMlight file are counted from 0, not from 1."),
+)
+
+label_options = _stack(
+    click.option("--target", metavar="COLUMN", help="Column of the labels.  [default: that of the model or format]"),
+    click.option("--positive", metavar="LABEL", help="Label of the positives; needed unless labels are two numbers."),
+    click.option("--one-vs-rest", "rest", is_flag=True, help="Take all other labels as negatives."),
+    click.option("--group", metavar="COLUMN", help="Column that says which rows belong together."),
+)
+
+output_options = _stack(
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text."),
+    click.option("--quiet", "-q", is_flag=True, help="Print no more than errors and warnings."),
+)
+
+scorer_options = _stack(
+    click.option("--score", "scores", multiple=True, metavar="COLUMN", help="Column of scores; may be repeated."),
+    click.option("--model", "models", multiple=True, metavar="FILE", help="Model to score the rows; may be repeated."),
+)
+
+inference_options = _stack(
+    click.option("--confidence", default=0.95, show_default=True, help="Of the intervals."),
+    click.option(
+        "--method",
+        type=click.Choice(["spacings", "analytic", "bootstrap"]),
+        default="spacings",
+        show_default=True,
+        help="How intervals are made.",
+    ),
+    click.option("--draws", default=2000, show_default=True, help="Of the intervals."),
+    click.option("--seed", default=0, show_default=True, help="Of the draws."),
+)
+
+
+def fpr_option(text: str) -> Callable[[F], F]:
+    """Return the option for the band."""
+    return click.option("--fpr", nargs=2, type=float, metavar="LOW HIGH", help=text)
+
+
+def source_of(path: str, options: dict[str, Any]) -> Source:
+    """Take the options of reading out of all options."""
+    return Source.of(path, **{name: options.pop(name) for name in _READING})

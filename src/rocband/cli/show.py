@@ -1,0 +1,131 @@
+"""What is printed: tables and sentences for people, JSON for machines, progress and warnings on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+__all__ = ["Output", "interval_text", "progress", "warnings_as_lines"]
+
+
+class Output:
+    """Where the result of a command goes: printed as it comes, or gathered into one JSON document."""
+
+    def __init__(self, as_json: bool, quiet: bool) -> None:
+        self.as_json, self.quiet = as_json, quiet
+        self.document: dict[str, Any] = {}
+
+    def add(self, **values: Any) -> None:
+        """Gather values for the JSON document."""
+        self.document |= values
+
+    def say(self, text: str) -> None:
+        """Print a line for people."""
+        if not self.as_json and not self.quiet:
+            click.echo(text)
+
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, title: str | None = None) -> None:
+        """Print a table; columns after the first are flushed right."""
+        if self.as_json or self.quiet:
+            return
+        from rich import box  # noqa: PLC0415
+        from rich.console import Console  # noqa: PLC0415
+        from rich.table import Table  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
+        for position, name in enumerate(head):
+            table.add_column(name, justify="left" if position == 0 else "right", overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        terminal = sys.stdout.isatty()
+        # A pipe or a file has no width; a table is then as wide as it needs to be.
+        console = Console(file=sys.stdout, width=None if terminal else 160, color_system="auto" if terminal else None)
+        with console.capture() as captured:
+            console.print(table)
+        click.echo("\n".join(line.rstrip() for line in captured.get().rstrip().splitlines()) + "\n")
+
+    def end(self, python: str, *, err: bool = False) -> None:
+        """Print the equivalent Python, or the JSON document with it."""
+        if self.as_json:
+            click.echo(json.dumps(_plain(self.document | {"python": python}), indent=2, allow_nan=False))
+        elif not self.quiet:
+            click.echo("\nThe same in Python:\n", err=err)
+            click.echo("\n".join(f"    {line}".rstrip() for line in python.splitlines()), err=err)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON knows; what is not a number is null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def interval_text(value: float, low: float, high: float, digits: int = 3) -> str:
+    """Return a figure with its interval."""
+    return f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+@contextlib.contextmanager
+def progress(what: str, *, quiet: bool) -> Iterator[None]:
+    """Show on standard error what the library prints while it works."""
+    if quiet:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+        return
+    from rich.console import Console  # noqa: PLC0415
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+        return
+    with console.status(what) as status, contextlib.redirect_stdout(_LastLine(what, status)):
+        yield
+
+
+class _LastLine(io.TextIOBase):
+    """A stream that shows its last line beside the spinner."""
+
+    def __init__(self, what: str, status: Any) -> None:
+        self.what, self.status = what, status
+
+    def write(self, text: str) -> int:
+        """Show a line."""
+        if text.strip():
+            self.status.update(f"{self.what}  {text.strip().removeprefix('[rocband] ')}", spinner=None)
+        return len(text)
+
+
+@contextlib.contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Print each warning once, as one line on standard error."""
+    seen: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in seen:
+            seen.add(text)
+            click.echo(f"Warning: {text}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", FutureWarning)
+        warnings.simplefilter("ignore", ResourceWarning)
+        # Categories that training has not seen are encoded as zeros, chunk after chunk.
+        warnings.filterwarnings("ignore", message="Found unknown categories")
+        warnings.showwarning = show
+        yield
