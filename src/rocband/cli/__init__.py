@@ -11,7 +11,13 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line."""
     try:
-        from rocband.cli.app import cli  # noqa: PLC0415
+        from rocband.cli.app import cli, drop_output  # noqa: PLC0415
     except ModuleNotFoundError as error:
         sys.exit(f"The command line needs the package {error.name}; install it with: pip install 'rocband[cli]'")
-    cli(prog_name="rocband")
+    try:
+        cli(prog_name="rocband")
+    except OSError as error:  # standard output takes no more
+        drop_output()
+        sys.exit(f"Error: The output could not be written: {error.strerror}.")
+    except KeyboardInterrupt:
+        sys.exit("Error: Interrupted; nothing was written.")

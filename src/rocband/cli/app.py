@@ -16,7 +16,7 @@ from rocband.cli.commands import COMMANDS
 from rocband.cli.failures import Failure, as_failure
 from rocband.cli.show import warnings_as_lines
 
-__all__ = ["cli"]
+__all__ = ["cli", "drop_output"]
 
 EXAMPLES = """\b
 Examples:
@@ -50,13 +50,13 @@ def _one_sentence() -> Iterator[None]:
         raise Failure("Interrupted; nothing was written.", exit_code=1) from None
     except Exception as error:
         if isinstance(error, OSError) and error.errno in (errno.EPIPE, errno.ENOSPC):
-            _drop_output()
+            drop_output()
         if os.environ.get("ROCBAND_DEBUG"):
             raise
         raise as_failure(error) from None
 
 
-def _drop_output() -> None:
+def drop_output() -> None:
     """Let go of what standard output could not take, or the interpreter would try again at its end."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

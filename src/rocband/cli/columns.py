@@ -145,12 +145,12 @@ def positive_rows(values: Any, name: str, source: str, positive: str | None, res
 
 
 def group_names(frame: Any, name: str, source: str) -> Any:
-    """Return the group of each row as text."""
-    values = as_text(column(frame, name, source))
+    """Return the group of each row, none of them missing."""
+    values = column(frame, name, source)
     if values.isna().any():
         row = _row(values.index[values.isna()][0])
         raise Failure(f"The group {name!r} of {source} is missing in data row {row}; give every row one.")
-    return values.to_numpy(dtype=str)
+    return values.to_numpy() if values.dtype.kind in "iufb" else as_text(values).to_numpy(dtype=str)
 
 
 def _choose(labels: list[str], positive: str | None, name: str, source: str, rest: bool) -> str:

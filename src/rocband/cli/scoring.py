@@ -127,7 +127,7 @@ def score_rows(
     y, called = positive_rows(pd.concat(labels), target, source.name, positive, rest)
     _warn_of_training_rows(scorers, source)
     scores = {name: np.concatenate(parts) for name, parts in values.items()}
-    return Scored(y, scores, np.concatenate(groups) if groups else None, called, target, fpr)
+    return Scored(y, scores, _natural(groups), called, target, fpr)
 
 
 def typed(source: Source, scorers: Sequence[Scorer], labels: Sequence[str | None]) -> Source:
@@ -154,6 +154,19 @@ def _names(scorers: Sequence[Scorer], score_columns: Sequence[str]) -> list[str]
         if len(set(names)) == len(names):
             return names
     raise Failure("The same scorer is given twice; give each --score and --model once.")
+
+
+def _natural(groups: Sequence[Any]) -> Any:
+    """Put groups together; numbers are numbers again, in whose order Python would see them."""
+    import numpy as np  # noqa: PLC0415
+
+    if not groups:
+        return None
+    whole = np.concatenate(groups)
+    try:
+        return whole.astype(np.float64)
+    except ValueError:
+        return whole
 
 
 def _score_column(frame: Any, name: str, source: str) -> Any:

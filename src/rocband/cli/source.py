@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -179,7 +180,7 @@ class Source:
 
         start = 0
         while True:
-            lines = file.readlines() if rows is None else [line for line, _ in zip(file, range(rows), strict=False)]
+            lines = list(islice(file, rows))
             if not lines:
                 return
             block = io.BytesIO(b"".join(lines))

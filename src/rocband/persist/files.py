@@ -109,11 +109,17 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Examples
     --------
+    >>> import tempfile
+    >>> from pathlib import Path
     >>> from rocband import persist
-    >>> persist.load("README.md")
-    Traceback (most recent call last):
-        ...
-    rocband.persist.container.ModelFileError: README.md is not a rocband model file; load files written by ...
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "model.rocband"
+    ...     _ = path.write_bytes(b"something else")
+    ...     try:
+    ...         persist.load(path)
+    ...     except persist.ModelFileError as error:
+    ...         print(str(error).partition("model.rocband ")[2])
+    is not a rocband model file; load files written by rocband.persist.save.
     """
     manifest, arrays = unpack(_read(path), str(path))
     try:

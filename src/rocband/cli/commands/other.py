@@ -13,6 +13,10 @@ def demo(quiet: bool) -> None:
     """Compare five models in a band, on letters that come with the package.
 
     Takes some seconds, prints a table and draws rocband-demo.png into the current folder.
+
+    \b
+    Example:
+      rocband demo
     """
     from rocband import demo as letters  # noqa: PLC0415
 
