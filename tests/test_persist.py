@@ -354,7 +354,7 @@ class TestDamagedFiles:
             damaged = bytearray(whole)
             damaged[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
             path.write_bytes(bytes(damaged))
-            with pytest.raises(ModelFileError, match="is damaged|is not a rocband model file"):
+            with pytest.raises(ModelFileError, match=r"is damaged|is not a rocband model file"):
                 persist.load(path)
 
     def test_flipped_bits_with_a_checksum_that_fits(self, path):
@@ -395,7 +395,7 @@ class TestDamagedFiles:
             persist.load(path)
 
     def test_a_missing_file(self, path):
-        with pytest.raises(FileNotFoundError, match="The model file .* cannot be read: No such file"):
+        with pytest.raises(FileNotFoundError, match=r"The model file .* cannot be read: No such file"):
             persist.load(path)
 
     def test_a_folder(self, tmp_path):

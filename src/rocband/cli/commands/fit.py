@@ -192,9 +192,8 @@ def _tell(out: Output, task: _Task, model: Any, seconds: float, output: str) -> 
     if hasattr(model, "expected_fpr_"):
         sure = f"{100 * recipe.confidence:g}%" if recipe.confidence else ""
         count = model.n_calibration_negatives_
-        out.say(
-            f"Threshold set by {count:,} negatives held out; the rate is at most {model.target_fpr:g}, {sure} sure."
-        )
+        rate = f"the false-positive rate is at most {model.target_fpr:g} with {sure} confidence"
+        out.say(f"Threshold set by {count:,} negatives held out: {rate}.")
         figures["calibration_negatives"] = count
     out.say(f"Fitted in {seconds:.1f} s. Written: {output}")
     out.add(output=output, rows=len(task.y), positives=positives, target=task.target, positive=labels.positive)
