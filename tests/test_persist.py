@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncoder, StandardScaler
 
 import rocband
-from rocband import PartialAUCSVC, PartialAUCSVCCV, persist
+from rocband import KernelPartialAUCSVC, PartialAUCSVC, PartialAUCSVCCV, persist
 from rocband.baselines import GreedyPartialAUC
 from rocband.datasets import make_band_problem
 from rocband.persist import ModelFileError, container, encoding
@@ -60,6 +60,10 @@ def models():
     yield "cross-validated", PartialAUCSVCCV(Cs=2, cv=StratifiedKFold(2)), X
     yield "anchored", PartialAUCSVC(anchor=LogisticRegression().fit(X, Y)), X
     yield "tight", PartialAUCSVC((0.0, 0.5), surrogate="tight", anchor=None, C=np.float64(1.0)), X
+    yield "kernel", KernelPartialAUCSVC((0.0, 0.5)), X
+    yield "landmarks", KernelPartialAUCSVC((0.0, 0.5), kernel="poly", n_components=20), X.astype(np.float32)
+    yield "sparse kernel", KernelPartialAUCSVC((0.0, 0.5), n_components=20), sparse.csr_matrix(X)
+    yield "precomputed", KernelPartialAUCSVC((0.0, 0.5), kernel="precomputed"), X @ X.T
     yield "greedy", GreedyPartialAUC(), X
     yield "table", prepared(PartialAUCSVC()), TABLE
     yield "threshold", FPRThresholdClassifier(prepared(PartialAUCSVC()), confidence=0.9, random_state=0), TABLE
@@ -152,6 +156,11 @@ class TestSaving:
         other = type("PartialAUCSVC", (PartialAUCSVC,), {})().fit(X, Y)
         with pytest.raises(ModelFileError, match="cannot hold"):
             persist.save(other, path)
+
+    def test_a_kernel_function_is_named(self, path):
+        model = KernelPartialAUCSVC((0.0, 0.5), kernel=lambda A, B: A @ B.T, n_components=10).fit(X, Y)
+        with pytest.raises(ModelFileError, match=r"KernelPartialAUCSVC\.kernel is of the type builtins\.function"):
+            persist.save(model, path)
 
     def test_a_random_state_is_named(self, path):
         model = PartialAUCSVC(random_state=np.random.RandomState(0)).fit(X, Y)
@@ -458,6 +467,8 @@ class TestOnnx:
         assert not path.exists()
 
     def test_only_linear_models(self, path):
+        with pytest.raises(ValueError, match="KernelPartialAUCSVC has no coef_"):
+            persist.to_onnx(MODELS["kernel"][0], path)
         model = make_pipeline(StandardScaler()).fit(X)
         with pytest.raises(ValueError, match="Only linear models"):
             persist.to_onnx(FPRThresholdClassifier(Constant().fit(X, Y), cv="prefit").fit(X, Y), path)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 from rocband.cli.failures import Failure
 
-__all__ = ["Recipe", "set_verbose", "trained"]
+__all__ = ["Recipe", "set_verbose", "settle", "trained"]
+
+KERNEL_CS = [10.0, 100.0, 1000.0, 10_000.0, 100_000.0]
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,13 @@ class Recipe:
     sparse: bool = False
     grouped: bool = False
 
-    def model(self, preparation: Any = None) -> Any:
-        """Return the whole model, not yet fitted, with another preparation if one is given."""
+    def model(self, preparation: Any = None, scorer: Any = None) -> Any:
+        """Return the whole model, not yet fitted, with another preparation and scorer of the search if given."""
         from sklearn.pipeline import Pipeline  # noqa: PLC0415
 
         from rocband.threshold import FPRThresholdClassifier  # noqa: PLC0415
 
-        steps = [("prepare", preparation or self.preparation()), ("model", self.band_model())]
+        steps = [("prepare", preparation or self.preparation()), ("model", self.band_model(scorer))]
         pipeline = Pipeline([(name, step) for name, step in steps if step is not None])
         if self.confidence is None:
             return pipeline
@@ -76,7 +77,7 @@ class Recipe:
             steps.append({"standard": StandardScaler, "maxabs": MaxAbsScaler}[self.scale]())
         return make_pipeline(*steps) if steps else "passthrough"
 
-    def band_model(self) -> Any:
+    def band_model(self, scorer: Any = None) -> Any:
         """Return the classifier for the band."""
         from rocband import PartialAUCSVC, PartialAUCSVCCV  # noqa: PLC0415
 
@@ -85,19 +86,23 @@ class Recipe:
         options |= {"anchor": None if self.anchor == "none" else self.anchor} if self.anchor else {}
         options |= {"target_fpr": self.target_fpr} if self.target_fpr is not None else {}
         if self.kernel is not None:
-            return self._kernel_model(options)
+            return self._kernel_model(options, scorer)
         if self.C is not None:
             return PartialAUCSVC(**options, C=self.C)
         return PartialAUCSVCCV(**options, cv=self._folds())
 
-    def _kernel_model(self, options: dict[str, Any]) -> Any:
-        try:
-            model = import_module("rocband.kernel").KernelPartialAUCSVC
-        except ImportError:
-            raise Failure("This version of rocband has no kernel models; leave out --kernel.", exit_code=1) from None
+    def _kernel_model(self, options: dict[str, Any], scorer: Any) -> Any:
+        from sklearn.model_selection import GridSearchCV  # noqa: PLC0415
+
+        from rocband import KernelPartialAUCSVC  # noqa: PLC0415
+        from rocband.metrics import partial_auc_scorer  # noqa: PLC0415
+
         gamma = self.gamma if self.gamma in ("scale", "auto") else _number(self.gamma, "--gamma")
         options |= {"kernel": self.kernel, "gamma": gamma, "n_components": self.components}
-        return model(**options, **({} if self.C is None else {"C": self.C}))
+        if self.C is not None:
+            return KernelPartialAUCSVC(**options, C=self.C)
+        scoring = partial_auc_scorer(self.fpr) if scorer is None else scorer
+        return GridSearchCV(KernelPartialAUCSVC(**options), {"C": KERNEL_CS}, scoring=scoring, cv=self._folds())
 
     def _folds(self) -> Any:
         from sklearn.model_selection import StratifiedGroupKFold  # noqa: PLC0415
@@ -110,9 +115,14 @@ class Recipe:
         return GroupShuffleSplit(1, test_size=0.3, random_state=self.seed)
 
     @property
+    def searches(self) -> bool:
+        """Whether C is chosen by a search around the band model."""
+        return self.kernel is not None and self.C is None
+
+    @property
     def passes_groups(self) -> bool:
         """Whether the band model takes groups, for its folds."""
-        return self.grouped and self.C is None and self.kernel is None
+        return self.grouped and self.C is None
 
     def fit_options(self) -> list[str]:
         """Names under which the groups are passed to ``fit``."""
@@ -130,6 +140,17 @@ def _number(text: str, option: str) -> float:
 def trained(model: Any) -> Any:
     """Return the band model inside a fitted one."""
     return getattr(model, "estimator_", model)[-1]
+
+
+def settle(model: Any) -> dict[float, float]:
+    """Put the chosen model in the place of a search, and return the mean score of each C."""
+    search = trained(model)
+    if not hasattr(search, "best_estimator_"):
+        return {}
+    for outer in (getattr(model, "estimator", model), getattr(model, "estimator_", model)):
+        outer.steps[-1] = ("model", search.best_estimator_)
+    results = search.cv_results_
+    return dict(zip(results["param_C"].tolist(), results["mean_test_score"].tolist(), strict=True))
 
 
 def set_verbose(model: Any, level: int) -> None:

@@ -166,7 +166,7 @@ class Source:
             start = 0
             batches = [reader.read()] if rows is None else reader.iter_batches(rows)
             for batch in batches:
-                frame = batch.to_pandas()
+                frame = batch.to_pandas(ignore_metadata=True)
                 frame.columns = [str(name) for name in frame.columns]
                 frame.index = range(start, start + len(frame))
                 start += len(frame)

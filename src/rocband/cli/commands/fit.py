@@ -15,7 +15,7 @@ from rocband.cli.code import Name, Script
 from rocband.cli.columns import column, group_names, kinds, positive_rows
 from rocband.cli.failures import Failure
 from rocband.cli.options import fpr_option, label_options, output_options, reading_options, source_of
-from rocband.cli.recipe import Recipe, set_verbose, trained
+from rocband.cli.recipe import Recipe, set_verbose, settle, trained
 from rocband.cli.scoring import features
 from rocband.cli.show import Output, progress
 from rocband.cli.source import Source
@@ -53,7 +53,7 @@ _KERNELS = ["linear", "rbf", "poly", "sigmoid"]
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Of the cross-validation.")
 @click.option("--surrogate", type=click.Choice(["ramp", "tight", "hinge", "naive"]), help="[default: the model's]")
 @click.option("--anchor", type=click.Choice(["logistic", "auc", "none"]), help="[default: the model's]")
-@click.option("--kernel", type=click.Choice(_KERNELS), help="Train a kernel model, with --C or its default.")
+@click.option("--kernel", type=click.Choice(_KERNELS), help="Train a kernel model.  [default: linear]")
 @click.option("--gamma", default="scale", show_default=True, help="Of the kernel.")
 @click.option("--components", type=click.IntRange(1), help="Landmarks of Nystroem's method.  [default: exact]")
 @click.option("--target-fpr", type=float, help="Rate to call positives at.  [default: upper end of the band]")
@@ -61,7 +61,7 @@ _KERNELS = ["linear", "rbf", "poly", "sigmoid"]
 @click.option("--seed", default=0, show_default=True, help="Of every random choice.")
 @reading_options
 @output_options
-def fit(data: str, output: str, as_json: bool, quiet: bool, **options: Any) -> None:
+def fit(data: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Train a model for a band of false-positive rates on the table DATA.
 
     DATA is a CSV, Parquet, SVMlight or NPZ file, or - for standard input. Columns of numbers are imputed and scaled,
@@ -75,7 +75,7 @@ def fit(data: str, output: str, as_json: bool, quiet: bool, **options: Any) -> N
       rocband fit train.svm --fpr 0.02 0.05 -o model.rocband
       cat train.csv | rocband fit - --target sick -o model.rocband
     """
-    out, target_file = Output(as_json, quiet), Path(output)
+    out, target_file = Output(as_json, quiet), Path(options["output"])
     check_target(target_file, "the model file")
     source = source_of(data, options).with_text(*options["categories"])
     task = _Task(source, options)
@@ -84,9 +84,10 @@ def fit(data: str, output: str, as_json: bool, quiet: bool, **options: Any) -> N
     set_verbose(model, 1)
     with progress("Fitting", quiet=quiet or as_json):
         model.fit(task.X, task.y, **task.fit_groups())
+    means = settle(model)
     set_verbose(model, 0)
     task.save(model, target_file)
-    _tell(out, task, model, time.perf_counter() - began, output)
+    _tell(out, task, model, means, time.perf_counter() - began)
 
 
 class _Task:
@@ -160,15 +161,25 @@ class _Task:
         if preparation is not None:
             script.add(f"prepare = {script.expression(preparation)}")
         name = None if preparation is None else Name("prepare")
-        script.add(f"model = {script.expression(recipe.model(name))}")
+        scorer = None
+        if recipe.searches:
+            script.use("rocband.metrics", "partial_auc_scorer")
+            script.add(f"scorer = partial_auc_scorer({recipe.fpr!r})")
+            scorer = Name("scorer")
+        script.add(f"model = {script.expression(recipe.model(name, scorer))}")
         group = "qid" if self.source.format == "svmlight" else f"table[{self.options['group']!r}]"
         given = [f"{name}={group}" for name in recipe.fit_options()]
         script.add(f"model.fit({', '.join(['X', 'y', *given])})")
+        if recipe.searches:
+            inner = "model" if recipe.confidence is None else "model.estimator_"
+            script.add(f"{inner}.steps[-1] = ('model', {inner}[-1].best_estimator_)")
+        if recipe.searches and recipe.confidence is not None:
+            script.add("model.estimator = model.estimator_")
         script.add(f"persist.save(model, {output!r})")
         return script.text()
 
 
-def _tell(out: Output, task: _Task, model: Any, seconds: float, output: str) -> None:
+def _tell(out: Output, task: _Task, model: Any, means: dict[float, float], seconds: float) -> None:
     inner, recipe, labels = trained(model), task.recipe, task.labels
     positives = int(task.y.sum())
     rows = f"{len(task.y):,} rows: {positives:,} positive ({task.target} = {labels.positive}), "
@@ -178,27 +189,28 @@ def _tell(out: Output, task: _Task, model: Any, seconds: float, output: str) -> 
             out.say(f"{len(names)} {what}: {_list(names)}")
     out.say(_how(recipe))
     chosen = float(getattr(inner, "C_", None) or inner.C)
-    figures: dict[str, Any] = {"C": chosen, "seconds": seconds, "converged": bool(inner.converged_)}
     if hasattr(inner, "scores_"):
-        means, errors = inner.scores_.mean(axis=1), inner.scores_.std(axis=1, ddof=1) / inner.scores_.shape[1] ** 0.5
-        table = [
-            [f"{C:g}", f"{mean:.4f} ± {error:.4f}", "chosen" if chosen == C else ""]
-            for C, mean, error in zip(inner.Cs_, means, errors, strict=True)
-        ]
+        means = dict(zip(inner.Cs_.tolist(), inner.scores_.mean(axis=1).tolist(), strict=True))
+    if means:
+        table = [[f"{C:.4g}", f"{mean:.4f}", "<- chosen" if chosen == C else ""] for C, mean in means.items()]
         out.table(["C", "cross-validated pAUC", ""], table)
-        figures["cross_validation"] = [{"C": C, "pauc": m} for C, m in zip(inner.Cs_, means, strict=True)]
     else:
         out.say(f"C = {chosen:g}.")
     if hasattr(model, "expected_fpr_"):
-        sure = f"{100 * recipe.confidence:g}%" if recipe.confidence else ""
-        count = model.n_calibration_negatives_
-        rate = f"the false-positive rate is at most {model.target_fpr:g} with {sure} confidence"
-        out.say(f"Threshold set by {count:,} negatives held out: {rate}.")
-        figures["calibration_negatives"] = count
+        _tell_threshold(out, model)
+    output = task.options["output"]
     out.say(f"Fitted in {seconds:.1f} s. Written: {output}")
     out.add(output=output, rows=len(task.y), positives=positives, target=task.target, positive=labels.positive)
-    out.add(numeric=recipe.numeric, categories=recipe.categories, fpr=list(recipe.fpr), **figures)
+    out.add(numeric=recipe.numeric, categories=recipe.categories, fpr=list(recipe.fpr), C=chosen, seconds=seconds)
+    out.add(converged=inner.converged_, cross_validation=[{"C": C, "pauc": mean} for C, mean in means.items()])
     out.end(task.python(output))
+
+
+def _tell_threshold(out: Output, model: Any) -> None:
+    count = model.n_calibration_negatives_
+    rate = f"at most {model.target_fpr:g} with {100 * model.confidence:g}% confidence"
+    out.say(f"Threshold set by {count:,} negatives held out: the false-positive rate is {rate}.")
+    out.add(calibration_negatives=count)
 
 
 def _how(recipe: Recipe) -> str:
