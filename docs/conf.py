@@ -41,7 +41,7 @@ def escape(text):
     return names + colon + FITTED.sub(r"\1\\_", rest) if colon else FITTED.sub(r"\1\\_", text)
 
 
-WRITTEN = {"index", "choosing", "report", "theory", "api", "measurements"}
+WRITTEN = {"index", "tutorial", "choosing", "command-line", "examples", "report", "theory", "api", "measurements"}
 
 
 def list_tables(app, docname, source):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from typing import Any
 
 from rocband.cli.source import Source
 
-__all__ = ["Name", "Script"]
+__all__ = ["Name", "Script", "quoted"]
 
 _WIDTH = 100
 _HOMES = {
@@ -42,7 +43,7 @@ class Script:
         path = "/dev/stdin" if source.path == "-" else source.path
         if source.format == "parquet":
             self.use("pandas as pd")
-            self.add(f"{variable} = pd.read_parquet({path!r})")
+            self.add(f"{variable} = pd.read_parquet({quoted(path)})")
         elif source.format == "csv":
             self.use("pandas as pd")
             options = {
@@ -52,14 +53,16 @@ class Script:
                 "na_values": (list(source.missing), []),
                 "dtype": (dict.fromkeys(source.text, "str"), {}),
             }
-            given = [f"{name}={value!r}" for name, (value, default) in options.items() if value != default]
-            self.add(self.call(f"{variable} = pd.read_csv", [repr(path), *given, "skipinitialspace=True"]))
+            given = {name: value for name, (value, default) in options.items() if value != default}
+            arguments = [f"{name}={self.expression(value)}" for name, value in given.items()]
+            self.add(self.call(f"{variable} = pd.read_csv", [quoted(path), *arguments, "skipinitialspace=True"]))
         elif source.format == "npz":
             self.use("numpy as np")
-            self.add(f"{variable} = np.load({path!r})")
+            self.add(f"{variable} = np.load({quoted(path)})")
         else:
             self.use("sklearn.datasets", "load_svmlight_file")
-            self.add(f"X, target, qid = load_svmlight_file({path!r}, query_id=True, zero_based={source.zero_based})")
+            arguments = [quoted(path), "query_id=True", f"zero_based={source.zero_based}"]
+            self.add(self.call("X, target, qid = load_svmlight_file", arguments))
 
     def expression(self, value: Any) -> str:
         """Return Python for an estimator or a plain value, and note its imports."""
@@ -67,11 +70,14 @@ class Script:
             return str(value)
         if isinstance(value, list | tuple):
             parts = [self.expression(item) for item in value]
+            if value and all(isinstance(item, str) and not isinstance(item, Name) for item in value):
+                parts = textwrap.wrap(", ".join(parts), _WIDTH - 8, break_long_words=False, break_on_hyphens=False)
+                parts = [part.removesuffix(",") for part in parts]
             left, right = "[]" if isinstance(value, list) else "()"
             comma = "," if isinstance(value, tuple) and len(parts) == 1 else ""
             return self.call("", parts, brackets=(left, f"{comma}{right}"))
         if not hasattr(value, "get_params") and not hasattr(value, "get_n_splits"):
-            return repr(value)
+            return quoted(value)
         name = type(value).__name__
         self.use(_HOMES.get(name) or _public(type(value).__module__), name)
         given = inspect.signature(type(value)).parameters
@@ -103,6 +109,13 @@ class Script:
         named = [(module, ", ".join(sorted(names))) for module, names in sorted(self._imports.items()) if names]
         imports += [f"from {module} import {names}" for module, names in named]
         return "\n".join([*imports, "", *self._lines])
+
+
+def quoted(value: Any) -> str:
+    """Return Python for a plain value, text in double quotes."""
+    text = repr(value)
+    plain = isinstance(value, str) and '"' not in value and text.startswith("'")
+    return f'"{text[1:-1]}"' if plain else text
 
 
 def _same(value: Any, default: Any) -> bool:

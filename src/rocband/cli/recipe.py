@@ -50,8 +50,8 @@ class Recipe:
             options["cv"] = self._group_split()
         return FPRThresholdClassifier(pipeline, **options)
 
-    def preparation(self) -> Any:
-        """Return what turns columns into features on one scale."""
+    def preparation(self, numbers: Any = None, categories: Any = None) -> Any:
+        """Return what turns columns into features on one scale, with other names of the columns if given."""
         from sklearn.compose import ColumnTransformer  # noqa: PLC0415
         from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder  # noqa: PLC0415
 
@@ -59,10 +59,10 @@ class Recipe:
             return None if self.scale == "none" else MaxAbsScaler()
         parts = []
         if self.numeric:
-            parts.append(("numbers", self._for_numbers(), list(self.numeric)))
+            parts.append(("numbers", self._for_numbers(), numbers or list(self.numeric)))
         if self.categories:
             encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-            parts.append(("categories", encoder, list(self.categories)))
+            parts.append(("categories", encoder, categories or list(self.categories)))
         return ColumnTransformer(parts)
 
     def _for_numbers(self) -> Any:

@@ -13,7 +13,7 @@ from rocband.cli.columns import Labels, as_text, column, group_names, numbers, p
 from rocband.cli.failures import Failure
 from rocband.cli.source import Chunk, Source
 
-__all__ = ["Scored", "Scorer", "features", "score_rows", "typed"]
+__all__ = ["Scored", "Scorer", "features", "features_code", "score_rows", "typed"]
 
 CHUNK_ROWS = 20_000
 
@@ -73,6 +73,13 @@ def features(frame: Any, names: Sequence[str], categories: Sequence[str], source
         values = column(frame, name, source)
         columns[name] = as_text(values) if name in categories else numbers(values, name, source)
     return pd.DataFrame(columns)
+
+
+def features_code(source: Source, scorer: Scorer, variable: str) -> str:
+    """Return Python for the features of a model in a table that was read."""
+    if source.format in ("svmlight", "npz"):
+        return "X" if source.format == "svmlight" else 'table["X"]'
+    return f"table[{variable}.feature_names_in_]" if scorer.features else "table.to_numpy()"
 
 
 def _steps(model: Any) -> list[Any]:

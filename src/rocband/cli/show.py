@@ -22,6 +22,7 @@ class Output:
     def __init__(self, as_json: bool, quiet: bool) -> None:
         self.as_json, self.quiet = as_json, quiet
         self.document: dict[str, Any] = {}
+        self._gap = True  # whether an empty line, or nothing, was printed last
 
     def add(self, **values: Any) -> None:
         """Gather values for the JSON document."""
@@ -31,6 +32,7 @@ class Output:
         """Print a line for people."""
         if not self.as_json and not self.quiet:
             click.echo(text)
+            self._gap = False
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, title: str | None = None) -> None:
         """Print a table; columns after the first are flushed right."""
@@ -51,14 +53,16 @@ class Output:
         console = Console(file=sys.stdout, width=None if terminal else 160, color_system="auto" if terminal else None)
         with console.capture() as captured:
             console.print(table)
-        click.echo("\n".join(line.rstrip() for line in captured.get().rstrip().splitlines()) + "\n")
+        body = "\n".join(line.rstrip() for line in captured.get().splitlines()).strip("\n")
+        click.echo(f"{body}\n" if self._gap else f"\n{body}\n")
+        self._gap = True
 
     def end(self, python: str, *, err: bool = False) -> None:
         """Print the equivalent Python, or the JSON document with it."""
         if self.as_json:
             click.echo(json.dumps(_plain(self.document | {"python": python}), indent=2, allow_nan=False))
         elif not self.quiet:
-            click.echo("\nThe same in Python:\n", err=err)
+            click.echo("The same in Python:\n" if self._gap and not err else "\nThe same in Python:\n", err=err)
             click.echo("\n".join(f"    {line}".rstrip() for line in python.splitlines()), err=err)
 
 

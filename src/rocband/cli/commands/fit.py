@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from rocband._files import check_target
-from rocband.cli.code import Name, Script
+from rocband.cli.code import Name, Script, quoted
 from rocband.cli.columns import column, group_names, kinds, positive_rows
 from rocband.cli.failures import Failure
 from rocband.cli.options import fpr_option, label_options, output_options, reading_options, source_of
@@ -154,10 +154,9 @@ class _Task:
         if self.source.format == "svmlight":
             script.add(f"y = (target == {self.labels.literal}).astype(int)")
         else:
-            X = script.expression([*recipe.numeric, *recipe.categories])
-            script.add("X = table['X']" if self.source.format == "npz" else f"X = table[{X}]")
-            script.add(f"y = (table[{self.target!r}] == {self.labels.literal}).astype(int)")
-        preparation = recipe.preparation()
+            script.add(self._columns_code(script))
+            script.add(f"y = (table[{quoted(self.target)}] == {self.labels.literal}).astype(int)")
+        preparation = recipe.preparation(Name("numbers"), Name("categories"))
         if preparation is not None:
             script.add(f"prepare = {script.expression(preparation)}")
         name = None if preparation is None else Name("prepare")
@@ -167,16 +166,26 @@ class _Task:
             script.add(f"scorer = partial_auc_scorer({recipe.fpr!r})")
             scorer = Name("scorer")
         script.add(f"model = {script.expression(recipe.model(name, scorer))}")
-        group = "qid" if self.source.format == "svmlight" else f"table[{self.options['group']!r}]"
+        group = "qid" if self.source.format == "svmlight" else f"table[{quoted(self.options['group'])}]"
         given = [f"{name}={group}" for name in recipe.fit_options()]
         script.add(f"model.fit({', '.join(['X', 'y', *given])})")
         if recipe.searches:
             inner = "model" if recipe.confidence is None else "model.estimator_"
-            script.add(f"{inner}.steps[-1] = ('model', {inner}[-1].best_estimator_)")
+            script.add(f'{inner}.steps[-1] = ("model", {inner}[-1].best_estimator_)')
         if recipe.searches and recipe.confidence is not None:
             script.add("model.estimator = model.estimator_")
-        script.add(f"persist.save(model, {output!r})")
+        script.add(f"persist.save(model, {quoted(output)})")
         return script.text()
+
+    def _columns_code(self, script: Script) -> str:
+        """Name the columns of both kinds, and return the line that picks them."""
+        kinds = {"numbers": self.recipe.numeric, "categories": self.recipe.categories}
+        given = {name: columns for name, columns in kinds.items() if columns}
+        if self.source.format == "npz":
+            given = {}
+        for name, columns in given.items():
+            script.add(f"{name} = {script.expression(columns)}")
+        return f"X = table[{' + '.join(given)}]" if given else 'X = table["X"]'
 
 
 def _tell(out: Output, task: _Task, model: Any, means: dict[float, float], seconds: float) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from rocband._files import check_target, write_whole
-from rocband.cli.code import Script
+from rocband.cli.code import Script, quoted
 from rocband.cli.options import (
     fpr_option,
     inference_options,
@@ -19,7 +19,7 @@ from rocband.cli.options import (
     scorer_options,
     source_of,
 )
-from rocband.cli.scoring import Scored, Scorer, score_rows
+from rocband.cli.scoring import Scored, Scorer, features_code, score_rows
 from rocband.cli.show import Output, interval_text
 from rocband.cli.source import Source
 
@@ -60,9 +60,8 @@ def evaluate(data: str, as_json: bool, quiet: bool, **options: Any) -> None:
         rows.append([name, *texts])
     low, high = scored.fpr
     out.table(["scorer", f"pAUC {low:g} to {high:g}", f"TPR at FPR {high:g}", "AUC"], rows)
-    rates = options["rates"] or sorted({rate for rate in (*scored.fpr, 0.01, 0.05) if 0 < rate < 1})
     for name, scores in scored.scores.items():
-        results[name]["operating_points"] = points = study.points(scores, rates)
+        results[name]["operating_points"] = points = study.points(scores)
         title = f"Operating points of {name}" if len(scored.scores) > 1 else "Operating points"
         out.table(["FPR at most", "threshold", "TPR", "PPV", "alerts per 1,000"], _point_rows(points), title=title)
     if options["plot"]:
@@ -205,12 +204,18 @@ class _Study:
         }
         return {key: {end: getattr(one, end) for end in ("estimate", "low", "high")} for key, one in found.items()}
 
-    def points(self, scores: Any, rates: Any) -> list[dict[str, float]]:
+    @property
+    def operating(self) -> dict[str, Any]:
+        """What the operating points are asked for: the given rates, or the ends of the band and common ones."""
+        usual = sorted({rate for rate in (*self.scored.fpr, 0.01, 0.05) if 0 < rate < 1})
+        rates = {"fprs": tuple(self.options["rates"] or usual)}
+        return rates | {name: self.options[name] for name in ("confidence", "prevalence")}
+
+    def points(self, scores: Any) -> list[dict[str, float]]:
         """Return the operating points."""
         from rocband.threshold import operating_points  # noqa: PLC0415
 
-        options = {"confidence": self.options["confidence"], "prevalence": self.options["prevalence"]}
-        table = operating_points(self.scored.y, scores, rates, **options)
+        table = operating_points(self.scored.y, scores, **self.operating)
         points: list[dict[str, float]] = table.reset_index().to_dict("records")
         return points
 
@@ -259,13 +264,13 @@ class _Study:
         script.read(self.source.with_text(*sorted({name for one in self.scorers for name in one.categories})))
         self._python_scores(script)
         shared = [f"fpr_range={scored.fpr!r}"]
-        shared += [f"{name}={value!r}" for name, value in self.drawing.items() if value != _DEFAULTS.get(name)]
+        shared += [f"{name}={quoted(value)}" for name, value in self.drawing.items() if value != _DEFAULTS.get(name)]
         if self.options["group"]:
             shared.append("groups=" + _column_code(self.source, self.options["group"]))
         if what == "report":
             script.use("rocband", "report")
-            shared += [f"title={names['title']!r}"]
-            script.add(script.call("report.write", [repr(names["output"]), "y", "scores", *shared]))
+            shared += [f"title={quoted(names['title'])}"]
+            script.add(script.call("report.write", [quoted(names["output"]), "y", "scores", *shared]))
         elif what == "compare" and len(scored.scores) == 2:
             script.use("rocband.inference", "compare_partial_auc")
             script.add(script.call("print", [script.call("compare_partial_auc", ["y", "*scores.values()", *shared])]))
@@ -277,19 +282,21 @@ class _Study:
             script.use("rocband.threshold", "operating_points")
             script.add("for name, values in scores.items():")
             script.add(f"    print(name, partial_auc_interval(y, values, {', '.join(shared)}))")
-            script.add("    print(operating_points(y, values))")
+            given = [f"{key}={value!r}" for key, value in self.operating.items() if value not in (None, 0.95)]
+            script.add(f"    print(operating_points({', '.join(['y', 'values', *given])}))")
         return script.text()
 
     def _python_scores(self, script: Script) -> None:
         scored = self.scored
         script.add(f"y = ({_column_code(self.source, scored.target)} == {scored.labels.literal}).astype(int)")
-        entries = [f"{name!r}: {_column_code(self.source, name)}" for name in self.options["scores"]]
+        entries = [f"{quoted(name)}: {_column_code(self.source, name)}" for name in self.options["scores"]]
         names = list(scored.scores)[len(entries) :]
         for name, scorer in zip(names, self.scorers, strict=True):
             script.use("rocband", "persist")
-            X = "X" if self.source.format == "svmlight" else f"table[{scorer.features!r}]"
-            X = "table['X']" if self.source.format == "npz" else X
-            entries.append(f"{name!r}: persist.load({scorer.path!r}).decision_function({X})")
+            variable = "model" if len(names) == 1 else f"model_{len(entries)}"
+            script.add(f"{variable} = persist.load({quoted(scorer.path)})")
+            X = features_code(self.source, scorer, variable)
+            entries.append(f"{quoted(name)}: {variable}.decision_function({X})")
         script.add(f"scores = {script.call('', entries, brackets=('{', '}'))}")
 
 
@@ -297,4 +304,4 @@ _DEFAULTS = {"confidence": 0.95, "method": "spacings", "n_draws": 2000}
 
 
 def _column_code(source: Source, name: str) -> str:
-    return name if source.format == "svmlight" else f"table[{name!r}]"
+    return name if source.format == "svmlight" else f"table[{quoted(name)}]"

@@ -11,11 +11,11 @@ from typing import Any, BinaryIO
 import click
 
 from rocband._files import check_target, open_whole
-from rocband.cli.code import Script
+from rocband.cli.code import Script, quoted
 from rocband.cli.columns import column
 from rocband.cli.failures import Failure
 from rocband.cli.options import output_options, reading_options, source_of
-from rocband.cli.scoring import CHUNK_ROWS, Scorer, typed
+from rocband.cli.scoring import CHUNK_ROWS, Scorer, features_code, typed
 from rocband.cli.show import Output
 from rocband.cli.source import Source
 
@@ -134,25 +134,18 @@ def _parquet_appender(file: BinaryIO) -> Iterator[Callable[[Any], None]]:
 
 def _python(source: Source, scorer: Scorer, output: str, keep: tuple[str, ...]) -> str:
     script = Script()
+    for module in ("numpy as np", "pandas as pd"):
+        script.use(module)
     script.use("rocband", "persist")
-    script.add(f"model = persist.load({scorer.path!r})")
+    script.add(f"model = persist.load({quoted(scorer.path)})")
     script.read(source.with_text(*scorer.categories))
-    if source.format == "svmlight":
-        X = "X"
-    elif source.format == "npz":
-        X = "table['X']"
-    else:
-        X = f"table[{scorer.features!r}]" if scorer.features else "table.to_numpy()"
-    target = "'/dev/stdout'" if output == "-" else repr(output)
-    script.add(f"scores = model.decision_function({X})")
-    script.use("pandas as pd")
-    script.use("numpy as np")
-    negative, positive = _label_names(scorer)
-    script.add(f"labels = np.where(scores > 0, {positive!r}, {negative!r})")
-    script.add("result = pd.DataFrame({'score': scores, 'label': labels})")
-    kept = f"table[{list(keep)!r}].join(result)" if keep else "result"
+    script.add(f"scores = model.decision_function({features_code(source, scorer, 'model')})")
+    negative, positive = (quoted(name) for name in _label_names(scorer))
+    script.add(f"labels = np.where(scores > 0, {positive}, {negative})")
+    script.add('result = pd.DataFrame({"score": scores, "label": labels})')
+    kept = f"table[{script.expression(list(keep))}].join(result)" if keep else "result"
     kind = "to_parquet" if output.lower().endswith((".parquet", ".pq")) else "to_csv"
-    script.add(f"{kept}.{kind}({target}, index=False)")
+    script.add(f"{kept}.{kind}({quoted('/dev/stdout' if output == '-' else output)}, index=False)")
     return script.text()
 
 
@@ -179,4 +172,4 @@ def export(model: str, output: str, as_json: bool, quiet: bool) -> None:
     out = Output(as_json, quiet)
     out.say(f"Written: {path}")
     out.add(output=str(path), features=scorer.features, n_features=scorer.model.n_features_in_)
-    out.end(f"from rocband import persist\n\npersist.to_onnx(persist.load({model!r}), {output!r})")
+    out.end(f"from rocband import persist\n\npersist.to_onnx(persist.load({quoted(model)}), {quoted(output)})")

@@ -1,0 +1,9 @@
+"""Pages whose code writes files do so in a folder of their own."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def own_folder(request, tmp_path_factory, monkeypatch):
+    if request.node.path.suffix == ".md":
+        monkeypatch.chdir(tmp_path_factory.mktemp("page"))

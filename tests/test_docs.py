@@ -1,0 +1,68 @@
+"""The shell sessions in the documentation run, and print what is shown there; its Python runs as doctests."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from command_line import command
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "docs" / "command-line.md"]
+SECONDS = re.compile(r"\d+\.\d s\.")
+
+
+def sessions(text):
+    """Return each command of the console blocks with the lines shown below it."""
+    lines = "\n".join(re.findall(r"```console\n(.*?)```", text, re.DOTALL)).splitlines()
+    commands: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if line.startswith("$ "):
+            commands.append((line[2:], []))
+        else:
+            commands[-1][1].append(line)
+    return [(line, "\n".join(shown).rstrip()) for line, shown in commands]
+
+
+def rounded(text):
+    """Leave out what differs from machine to machine: seconds, and the last digit of a figure."""
+    text = SECONDS.sub("some s.", text)
+    return re.sub(r"(\d\.\d\d)\d+", r"\1", text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_sessions(page, folder):
+    text = page.read_text(encoding="utf-8")
+    for example in doctest.DocTestParser().get_examples(text):
+        if "to_csv" in text:
+            exec(compile(example.source, page.name, "single"), globals())
+    ran = 0
+    for line, shown in sessions(text):
+        words = shlex.split(line, comments=True)
+        if words[0] == "rocband":
+            result = CliRunner().invoke(command, words[1:], prog_name="rocband")
+            said = result.stdout if result.exit_code == 0 else result.stderr
+            if shown:
+                assert rounded(said.rstrip()) == rounded(shown), line
+            else:
+                assert result.exit_code == 0, said
+            ran += 1
+        elif words[0] == "head":
+            assert rounded("\n".join(Path(words[-1]).read_text().splitlines()[:3])) == rounded(shown)
+    assert ran > 0
+
+
+@pytest.mark.parametrize("page", sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("docs/howto/*.md"), ROOT / "README.md"]))
+def test_all_python_is_run(page):
+    """Every block of Python is a doctest, and every file that a page links to is there."""
+    text = page.read_text(encoding="utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        assert block.startswith(">>> ")
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]+)?\)", text):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
