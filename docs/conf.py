@@ -3,6 +3,9 @@
 import re
 from pathlib import Path
 
+from docutils import nodes
+from latex2mathml.converter import convert
+
 import rocband
 
 project = "rocband"
@@ -10,8 +13,8 @@ author = "rocband maintainers"
 copyright = "rocband maintainers"
 version = release = rocband.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc", "myst_parser"]
-myst_enable_extensions = ["dollarmath", "amsmath"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
+myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 2
 exclude_patterns = ["_build"]
 
@@ -22,6 +25,9 @@ numpydoc_class_members_toctree = False
 
 html_theme = "furo"
 html_title = "rocband"
+html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 
 
 FITTED = re.compile(r"(?<!\w)([A-Za-z]\w*)_(?!\w)")
@@ -51,6 +57,18 @@ def list_tables(app, docname, source):
         source[0] = source[0].replace("TABLES", "\n".join(made))
 
 
+def inline_math(writer, node):
+    """Write mathematics as MathML, which browsers show by themselves, without a script or a network."""
+    writer.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def block_math(writer, node):
+    writer.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
+    raise nodes.SkipNode
+
+
 def setup(app):
+    app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
     app.connect("source-read", list_tables)
     app.connect("autodoc-process-docstring", keep_underscores, priority=100)  # before numpydoc

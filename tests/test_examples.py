@@ -82,3 +82,19 @@ def test_kernel_search(capsys):
     assert "Fitted 60 components to 13,333 rows" in out
     kernel, linear = (float(x) for x in re.search(r"Test pAUC ([\d.]+), .* has ([\d.]+)\.\n", out).groups())
     assert kernel > linear + 0.2
+
+
+def test_collapse(capsys, tmp_path):
+    runpy.run_path(str(EXAMPLES / "collapse.py"))["main"]([str(tmp_path / "collapse.png")])
+    out = capsys.readouterr().out
+    convex, bounded = (float(x) for x in re.findall(r"objective ([\d.]+)", out))
+    assert convex == pytest.approx(100, abs=0.01)
+    assert bounded < 80
+    assert (tmp_path / "collapse.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_models(capsys, tmp_path):
+    runpy.run_path(str(EXAMPLES / "compare_models.py"))["main"](["--folder", str(tmp_path)])
+    out = capsys.readouterr().out
+    assert re.search(r"difference [+-]0\.\d+, from [+-]0\.\d+ to [+-]0\.\d+, p = ", out)
+    assert {path.name for path in tmp_path.iterdir()} == {"compare.png", "compare.html"}
