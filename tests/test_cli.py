@@ -293,9 +293,9 @@ class TestMeasure:
         assert "model - other" in run(*arguments).stdout
         document = json.loads(run(*arguments, "--score", "old", "--json").stdout)
         assert [one["names"] for one in document["comparisons"]] == [
-            ["old", "model"],
-            ["old", "other"],
             ["model", "other"],
+            ["model", "old"],
+            ["other", "old"],
         ]
         execute(document["python"])
 

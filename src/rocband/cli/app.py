@@ -51,6 +51,8 @@ def _one_sentence() -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in (errno.EPIPE, errno.ENOSPC):
             drop_output()
+            if error.errno == errno.EPIPE:  # whoever read has had enough
+                raise click.exceptions.Exit(1) from None
         if os.environ.get("ROCBAND_DEBUG"):
             raise
         raise as_failure(error) from None

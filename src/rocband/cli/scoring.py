@@ -125,10 +125,10 @@ def score_rows(
         labels.append(as_text(column(chunk.frame, target, source.name)))
         if group is not None:
             groups.append(group_names(chunk.frame, group, source.name))
+        for name, scorer in zip(names, scorers, strict=False):
+            values[name].append(scorer.scores(chunk, source, (target, group, *score_columns)))
         for name in score_columns:
             values[name].append(_score_column(chunk.frame, name, source.name))
-        for name, scorer in zip(names[len(score_columns) :], scorers, strict=True):
-            values[name].append(scorer.scores(chunk, source, (target, group, *score_columns)))
     positive = options["positive"] or (notes.get("positive") if target == notes.get("target") else None)
     rest = options["rest"] or notes.get("rest") == "yes"
     y, called = positive_rows(pd.concat(labels), target, source.name, positive, rest)
@@ -157,7 +157,7 @@ def _band(scorers: Sequence[Scorer], fpr: tuple[float, float] | None) -> tuple[f
 def _names(scorers: Sequence[Scorer], score_columns: Sequence[str]) -> list[str]:
     """Name models by their files, with the ending or the whole path where names would be the same."""
     for way in (lambda s: s.name, lambda s: Path(s.path).name, lambda s: s.path):
-        names = [*score_columns, *map(way, scorers)]
+        names = [*map(way, scorers), *score_columns]
         if len(set(names)) == len(names):
             return names
     raise Failure("The same scorer is given twice; give each --score and --model once.")

@@ -82,7 +82,7 @@ def evaluate(data: str, as_json: bool, quiet: bool, **options: Any) -> None:
 def compare(data: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Compare the partial AUC of two or more scorers on the same rows of DATA.
 
-    Of two scorers the difference is the first minus the second; columns come before models. With more, intervals
+    Of two scorers the difference is the first minus the second; models come before columns. With more, intervals
     and p-values account for the number of pairs.
 
     \b
@@ -289,14 +289,14 @@ class _Study:
     def _python_scores(self, script: Script) -> None:
         scored = self.scored
         script.add(f"y = ({_column_code(self.source, scored.target)} == {scored.labels.literal}).astype(int)")
-        entries = [f"{quoted(name)}: {_column_code(self.source, name)}" for name in self.options["scores"]]
-        names = list(scored.scores)[len(entries) :]
-        for name, scorer in zip(names, self.scorers, strict=True):
+        entries: list[str] = []
+        for name, scorer in zip(scored.scores, self.scorers, strict=False):
             script.use("rocband", "persist")
-            variable = "model" if len(names) == 1 else f"model_{len(entries)}"
+            variable = "model" if len(self.scorers) == 1 else f"model_{len(entries) + 1}"
             script.add(f"{variable} = persist.load({quoted(scorer.path)})")
             X = features_code(self.source, scorer, variable)
             entries.append(f"{quoted(name)}: {variable}.decision_function({X})")
+        entries += [f"{quoted(name)}: {_column_code(self.source, name)}" for name in self.options["scores"]]
         script.add(f"scores = {script.call('', entries, brackets=('{', '}'))}")
 
 
