@@ -16,7 +16,7 @@ from scipy import sparse
 from rocband.dask.cluster import gather, keep, memory, task
 from rocband.dask.rows import Block, DaskRows, Groups
 
-__all__ = ["Table", "block_features", "blocks_of", "is_collection", "label_blocks", "template"]
+__all__ = ["Table", "block_features", "blocks_of", "feature_dtype", "is_collection", "label_blocks", "template"]
 
 # Features are kept on the workers when they fill at most this share of their memory, and else read in every pass.
 _SHARE_OF_MEMORY = 0.4
@@ -117,6 +117,9 @@ def blocks_of(collection: Any) -> list[Any]:
     """Blocks of rows, each with all columns, as calls that are not made yet."""
     if isinstance(collection, da.Array) and collection.ndim == 2 and collection.numblocks[1] > 1:
         collection = collection.rechunk({1: -1})
+    if isinstance(collection, dd.DataFrame | dd.Series):
+        # All that Dask knows to do would join files that it reads few columns of, and X and y would no longer match.
+        return list(collection.simplify().to_delayed(optimize_graph=False))
     return list(np.ravel(collection.to_delayed()))
 
 

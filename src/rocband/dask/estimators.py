@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-import dask.dataframe as dd
+import dask.array as da
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocband import linear, linear_cv
-from rocband.dask.collections import Table, block_features, feature_dtype, is_collection, template
+from rocband.dask.cluster import task
+from rocband.dask.collections import Table, block_features, blocks_of, feature_dtype, is_collection, template
 from rocband.dask.metrics import area_in_band, ranks_in_band
 from rocband.dask.problem import DaskProblem
 from rocband.dask.rows import DaskRows
@@ -41,15 +42,13 @@ class _OnDask(linear.LinearBandClassifier):
         check_is_fitted(self)
         validate_data(self, template(X), reset=False, skip_check_array=True)
         dtype = feature_dtype(X)
-        options: dict[str, Any] = {
-            "precision": dtype,
-            "coefficients": self.coef_[0],
-            "intercept": self.intercept_[0],
-            "meta": np.empty(0, dtype=np.result_type(dtype, self.coef_.dtype)),
-        }
-        if isinstance(X, dd.DataFrame):
-            return X.map_partitions(_decision, **options)
-        return X.rechunk({1: -1}).map_blocks(_decision, drop_axis=1, **options)
+        meta = np.empty(0, dtype=np.result_type(dtype, self.coef_.dtype))
+        arguments = (dtype, self.coef_[0], self.intercept_[0])
+        if isinstance(X, da.Array):
+            return X.rechunk({1: -1}).map_blocks(_decision, *arguments, drop_axis=1, meta=meta)
+        blocks = [task(_decision, block, *arguments) for block in blocks_of(X)]
+        parts = [da.from_delayed(block, (np.nan,), meta=meta) for block in blocks]
+        return da.concatenate(parts, allow_unknown_chunksizes=True)
 
     def predict(self, X: Any) -> Any:
         """Predict the class of each row at the threshold for ``target_fpr``.
@@ -161,7 +160,7 @@ class PartialAUCSVCCV(_OnDask, linear_cv.PartialAUCSVCCV):
 # What runs on the workers
 
 
-def _decision(block: Any, *, precision: np.dtype[Any], coefficients: FloatArray, intercept: float) -> FloatArray:
+def _decision(block: Any, precision: np.dtype[Any], coefficients: FloatArray, intercept: float) -> FloatArray:
     scores: FloatArray = block_features(block, precision) @ coefficients + intercept
     return scores
 
