@@ -21,8 +21,8 @@ BAND, C, TOL = (0.0, 0.01), 100.0, 1e-3
 ROWS, COLUMNS, BLOCK = 20_000_000, 20, 500_000
 NAMES = [f"x{k}" for k in range(COLUMNS)]
 WORKER_MEMORY = "1.5GB"
-# The plan: so many rows and machines, with that many positives and such a network.
-PLAN = {"rows": 1e10, "machines": 100, "share_of_positives": 0.001, "gigabits": 10.0}
+# The plan: so many positives, negatives and machines, eight blocks of rows on each, and such a network.
+PLAN = {"positives": 1e7, "negatives": 1e10, "machines": 100, "blocks": 800, "gigabits": 10.0}
 
 
 def part(number: int, rows: int) -> pd.DataFrame:
@@ -36,9 +36,9 @@ def part(number: int, rows: int) -> pd.DataFrame:
 
 
 def write(folder: Path, rows: int) -> None:
-    for number in range(-(-rows // BLOCK)):
-        size = min(BLOCK, rows - number * BLOCK)
-        part(number, size).to_parquet(folder / f"{number:05d}.parquet", compression=None)
+    block = min(BLOCK, -(-rows // 8))
+    for number in range(-(-rows // block)):
+        part(number, min(block, rows - number * block)).to_parquet(folder / f"{number:05d}.parquet", compression=None)
 
 
 class Traffic:
@@ -121,9 +121,12 @@ def on_cluster(folder: Path) -> dict[str, object]:
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         table = dd.read_parquet(folder)
         X, y = table[NAMES], table["y"]
+        before = sum(client.run(time.process_time).values())
         began = time.perf_counter()
-        model = PartialAUCSVC(BAND, surrogate="tight", C=C, tol=TOL, verbose=1).fit(X, y)
+        model = PartialAUCSVC(BAND, surrogate="tight", C=C, tol=TOL).fit(X, y)
         figures = figures_of(model, time.perf_counter() - began)
+        used = sum(client.run(time.process_time).values()) - before
+        figures["processor_seconds_of_workers_per_pass"] = used / model.n_iter_
         figures["blocks"] = X.npartitions
         figures["traffic"] = traffic.figures()
         began = time.perf_counter()
@@ -146,9 +149,10 @@ def on_memory_map(folder: Path) -> dict[str, object]:
         X[stop - size : stop], y[stop - size : stop] = table[NAMES], table["y"]
     X.flush()
     X = np.load(folder / "X.npy", mmap_mode="r")
-    began = time.perf_counter()
-    model = PartialAUCSVC(BAND, surrogate="tight", C=C, tol=TOL, verbose=1).fit(X, y)
-    return figures_of(model, time.perf_counter() - began)
+    began, before = time.perf_counter(), time.process_time()
+    model = PartialAUCSVC(BAND, surrogate="tight", C=C, tol=TOL).fit(X, y)
+    figures = figures_of(model, time.perf_counter() - began)
+    return {**figures, "processor_seconds_per_pass": (time.process_time() - before) / model.n_iter_}
 
 
 def alone(kind: str, folder: str) -> dict[str, object]:
@@ -167,23 +171,45 @@ def run(rows: int = ROWS) -> dict[str, object]:
     return figures
 
 
+def seconds_of_risk(positives: int = 100_000, candidates: int = 1_000_000) -> float:
+    """Processor time here of one evaluation of the risk, once the scores have come in."""
+    from rocband.risks import Band
+    from rocband.risks.smoothed import SmoothedRisk, Smoothing
+
+    random = np.random.default_rng(0)
+    scores, rivals = random.normal(size=positives) + 1, random.normal(size=candidates)
+    risk = SmoothedRisk(Band(0, candidates - candidates // 10, candidates))
+    before = time.process_time()
+    for _ in range(3):
+        risk.linearize(scores, rivals, Smoothing(0.1, 0.1))
+    return (time.process_time() - before) / 3
+
+
 def plan(measured: dict[str, object], rows: int) -> dict[str, float]:
-    """Scale what was measured to the rows and machines of the plan."""
-    traffic = measured["traffic"]
-    steps = measured["steps"]
-    per_step = {
-        kind: sum(traffic[name][kind] for name in ("score", "summary", "passing", "at", "accumulate", "take")) / steps
-        for kind in ("bytes_sent", "bytes_received")
-    }
-    grown = PLAN["rows"] / rows
-    moved = grown * sum(per_step.values())
+    """Carry what was measured over to the rows and machines of the plan."""
+    traffic, steps = measured["traffic"], measured["steps"]
+    times = {name: traffic[name]["rounds"] / steps for name in ("summary", "passing", "accumulate", "take")}
+    top = BAND[1] * rows * 0.98
+    reach = traffic["passing"]["bytes_received"] / 20 / traffic["passing"]["rounds"] / top
+    weighed = traffic["accumulate"]["bytes_sent"] / 12 / traffic["accumulate"]["rounds"] / (0.02 * rows + top)
+    m, candidates = PLAN["positives"], reach * BAND[1] * PLAN["negatives"]
+    received = times["summary"] * 8 * m + times["passing"] * 20 * candidates
+    sent = times["accumulate"] * 12 * weighed * (m + candidates / reach)
+    whole = PLAN["positives"] + PLAN["negatives"]
+    per_row = measured["processor_seconds_of_workers_per_pass"] / rows
+    scale = (m + candidates) / 1_100_000
     return {
         **PLAN,
-        "bytes_per_step": moved,
-        "network_seconds_per_step": moved * 8 / (PLAN["gigabits"] * 1e9),
-        "worker_seconds_per_step": measured["seconds"] / steps * grown * 2 / PLAN["machines"],
-        "gigabytes_of_features_per_machine": PLAN["rows"] * COLUMNS * 4 / PLAN["machines"] / 1e9,
-        "gigabytes_of_scores_per_machine": 4 * PLAN["rows"] * 8 / PLAN["machines"] / 1e9,
+        **{f"rounds_per_step_of_{name}": count for name, count in times.items()},
+        "candidates_over_band": reach,
+        "gigabytes_received_per_step": received / 1e9,
+        "gigabytes_sent_per_step": sent / 1e9,
+        "network_seconds_per_step": (received + sent) * 8 / (PLAN["gigabits"] * 1e9),
+        "processor_seconds_per_pass_and_machine": per_row * whole / PLAN["machines"],
+        "processor_seconds_here_per_step": times["passing"] * scale * seconds_of_risk(),
+        "gigabytes_of_features_per_machine": whole * COLUMNS * 4 / PLAN["machines"] / 1e9,
+        "gigabytes_of_scores_per_machine": 4 * whole * 8 / PLAN["machines"] / 1e9,
+        "gigabytes_here": (100 * candidates + 60 * m) / 1e9,
     }
 
 

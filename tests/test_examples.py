@@ -82,3 +82,12 @@ def test_kernel_search(capsys):
     assert "Fitted 60 components to 13,333 rows" in out
     kernel, linear = (float(x) for x in re.search(r"Test pAUC ([\d.]+), .* has ([\d.]+)\.\n", out).groups())
     assert kernel > linear + 0.2
+
+
+def test_dask_parquet(capsys):
+    runpy.run_path(str(EXAMPLES / "dask_parquet.py"))["main"](["--rows", "4000", "--files", "4"])
+    out = capsys.readouterr().out
+    assert re.search(r"\d+ passes over 3 files", out)
+    area, alarms = (float(x) for x in re.search(r"other files: ([\d.]+); alarms for ([\d.]+)%", out).groups())
+    assert area > 0.3
+    assert alarms < 5
