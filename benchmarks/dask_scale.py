@@ -117,7 +117,7 @@ def on_cluster(folder: Path) -> dict[str, object]:
 
     traffic = Traffic()
     traffic.watch()
-    options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": WORKER_MEMORY, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": WORKER_MEMORY, "dashboard_address": ":0"}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         table = dd.read_parquet(folder)
         X, y = table[NAMES], table["y"]
@@ -134,6 +134,23 @@ def on_cluster(folder: Path) -> dict[str, object]:
         figures["seconds_of_partial_auc"] = time.perf_counter() - began
         figures["peak_megabytes_of_workers"] = sorted(client.run(peak_megabytes).values())
     return figures
+
+
+def default_model(folder: Path) -> dict[str, object]:
+    """Count what travels for the default surrogate, without a cluster: the tasks are the same."""
+    import dask
+    import dask.dataframe as dd
+
+    from rocband.dask import PartialAUCSVC
+
+    traffic = Traffic()
+    traffic.watch()
+    table = dd.read_parquet(folder)
+    with dask.config.set(scheduler="sync"):
+        began = time.perf_counter()
+        model = PartialAUCSVC(BAND, C=C, tol=TOL).fit(table[NAMES], table["y"])
+        figures = figures_of(model, time.perf_counter() - began)
+    return {**figures, "traffic": traffic.figures()}
 
 
 def on_memory_map(folder: Path) -> dict[str, object]:
@@ -167,7 +184,9 @@ def run(rows: int = ROWS) -> dict[str, object]:
         write(Path(folder), rows)
         figures: dict[str, object] = {"rows": rows, "columns": COLUMNS, "cluster": alone("cluster", folder)}
         figures["memory_map"] = alone("map", folder)
-    figures["plan"] = plan(figures["cluster"], rows)
+        figures["default_model"] = alone("default", folder)
+    for name in ("cluster", "default_model"):
+        figures[name]["plan"] = plan(figures[name], figures["memory_map"]["processor_seconds_per_pass"], rows)
     return figures
 
 
@@ -185,8 +204,8 @@ def seconds_of_risk(positives: int = 100_000, candidates: int = 1_000_000) -> fl
     return (time.process_time() - before) / 3
 
 
-def plan(measured: dict[str, object], rows: int) -> dict[str, float]:
-    """Carry what was measured over to the rows and machines of the plan."""
+def plan(measured: dict[str, object], seconds_per_pass: float, rows: int) -> dict[str, float]:
+    """Carry what was measured over to the rows and machines of the plan, with a core for each block."""
     traffic, steps = measured["traffic"], measured["steps"]
     times = {name: traffic[name]["rounds"] / steps for name in ("summary", "passing", "accumulate", "take")}
     top = BAND[1] * rows * 0.98
@@ -196,7 +215,6 @@ def plan(measured: dict[str, object], rows: int) -> dict[str, float]:
     received = times["summary"] * 8 * m + times["passing"] * 20 * candidates
     sent = times["accumulate"] * 12 * weighed * (m + candidates / reach)
     whole = PLAN["positives"] + PLAN["negatives"]
-    per_row = measured["processor_seconds_of_workers_per_pass"] / rows
     scale = (m + candidates) / 1_100_000
     return {
         **PLAN,
@@ -205,7 +223,7 @@ def plan(measured: dict[str, object], rows: int) -> dict[str, float]:
         "gigabytes_received_per_step": received / 1e9,
         "gigabytes_sent_per_step": sent / 1e9,
         "network_seconds_per_step": (received + sent) * 8 / (PLAN["gigabits"] * 1e9),
-        "processor_seconds_per_pass_and_machine": per_row * whole / PLAN["machines"],
+        "worker_seconds_per_pass": seconds_per_pass / rows * whole / PLAN["blocks"],
         "processor_seconds_here_per_step": times["passing"] * scale * seconds_of_risk(),
         "gigabytes_of_features_per_machine": whole * COLUMNS * 4 / PLAN["machines"] / 1e9,
         "gigabytes_of_scores_per_machine": 4 * whole * 8 / PLAN["machines"] / 1e9,
@@ -215,7 +233,7 @@ def plan(measured: dict[str, object], rows: int) -> dict[str, float]:
 
 def main(arguments: list[str]) -> None:
     if len(arguments) == 2:
-        kinds = {"cluster": on_cluster, "map": on_memory_map}
+        kinds = {"cluster": on_cluster, "map": on_memory_map, "default": default_model}
         print(json.dumps(kinds[arguments[0]](Path(arguments[1]))))
         return
     print(json.dumps(run(*map(int, arguments)), indent=2))

@@ -43,7 +43,7 @@ def run(folder: Path, memory: str) -> None:
     files = sorted(map(str, folder.glob("*.parquet")))
     last = max(len(files) // 4, 1)
     train, test = dd.read_parquet(files[:-last]), dd.read_parquet(files[-last:])
-    options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": memory, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": memory, "dashboard_address": ":0"}
     with LocalCluster(**options) as cluster, Client(cluster):
         model = PartialAUCSVC(BAND, tol=1e-3).fit(train[COLUMNS], train["fraud"])
         scores = model.decision_function(test[COLUMNS])  # nothing is computed yet

@@ -56,7 +56,7 @@ def synchronous():
 @pytest.fixture(scope="module")
 def cluster():
     """Two processes that are started again when they are killed."""
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
         yield cluster
 
 

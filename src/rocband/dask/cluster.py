@@ -48,13 +48,11 @@ def memory() -> int:
     client = _client()
     if client is None:
         return int(psutil.virtual_memory().available)
-    limits = client.run(_memory_limit).values()
-    return sum(limit or 0 for limit in limits)
+    return sum(client.run(_memory_limit).values())
 
 
-def _memory_limit(dask_worker: Any) -> int | None:
-    limit: int | None = dask_worker.memory_manager.memory_limit
-    return limit
+def _memory_limit(dask_worker: Any) -> int:
+    return int(dask_worker.memory_manager.memory_limit or psutil.virtual_memory().total)
 
 
 def _client() -> Client | None:
