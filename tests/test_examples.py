@@ -98,3 +98,12 @@ def test_compare_models(capsys, tmp_path):
     out = capsys.readouterr().out
     assert re.search(r"difference [+-]0\.\d+, from [+-]0\.\d+ to [+-]0\.\d+, p = ", out)
     assert {path.name for path in tmp_path.iterdir()} == {"compare.png", "compare.html"}
+
+
+def test_dask_parquet(capsys):
+    runpy.run_path(str(EXAMPLES / "dask_parquet.py"))["main"](["--rows", "4000", "--files", "4"])
+    out = capsys.readouterr().out
+    assert re.search(r"\d+ passes over 3 files", out)
+    area, alarms = (float(x) for x in re.search(r"other files: ([\d.]+); alarms for ([\d.]+)%", out).groups())
+    assert area > 0.15
+    assert alarms < 5

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocband.anchor import anchor_coefficients, logistic_coefficients
 from rocband.risks import SURROGATES, check_range
-from rocband.risks.band import Band, FloatArray
+from rocband.risks.band import Band, FloatArray, top_values
 from rocband.solvers.certified import Settings, Status, Step
 from rocband.solvers.path import Fit, is_convex
 from rocband.solvers.problem import Problem, Scores
@@ -175,10 +175,11 @@ def training_threshold(scores: Scores, target_fpr: float) -> float:
     if allowed > target_fpr * n * (1 + 1e-9):
         allowed -= 1
     if allowed >= n:
-        return float(scores.negatives.min()) - 1.0
-    below = float(np.partition(scores.negatives, n - allowed - 1)[n - allowed - 1])
+        return float(top_values(scores.negatives, n)[0]) - 1.0
+    top = top_values(scores.negatives, allowed + 1)
+    below = float(top[0])
     above = min(
-        (float(group[group > below].min()) for group in (scores.positives, scores.negatives) if (group > below).any()),
+        (float(group[group > below].min()) for group in (scores.positives, top) if (group > below).any()),
         default=below + 1.0,
     )
     return below + (above - below) / 2

@@ -47,12 +47,8 @@ def logistic_coefficients(problem: Problem, random: np.random.Generator) -> Floa
 def _some_rows(problem: Problem, random: np.random.Generator) -> tuple[Any, Any]:
     """Choose rows of both classes at random, in proportion, within the limit."""
     share = min(1.0, max(_MAX_NUMBERS / max(problem.n_features, 1), 2000) / problem.rows.shape[0])
-    parts = []
-    for members in (problem.positives, problem.negatives):
-        count = max(round(share * len(members)), 1)
-        parts.append(members if count == len(members) else random.choice(members, count, replace=False))
-    positive = np.repeat([True, False], [len(part) for part in parts])
-    return np.concatenate(parts), positive
+    m, n = (max(round(share * len(members)), 1) for members in (problem.positives, problem.negatives))
+    return problem.draw(m, n, random)
 
 
 def auc_coefficients(problem: Problem, settings: certified.Settings, C: float = 1.0) -> FloatArray:

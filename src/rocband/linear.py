@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocband._base import BandSVC, check_number, training_threshold
-from rocband.risks.band import FloatArray
+from rocband.risks.band import FloatArray, IndexArray
 from rocband.rows import Rows, as_rows
 from rocband.solvers.path import Fit, solve
 from rocband.solvers.problem import Problem
@@ -42,6 +42,9 @@ class LinearBandClassifier(BandSVC):
         rows = as_rows(X if isinstance(X, np.memmap) and X.dtype == checked.dtype else checked)
         self._dtype = checked.dtype
         return rows, self._encode(y)
+
+    def _problem(self, rows: Rows, positive: npt.NDArray[np.bool_], members: IndexArray | None = None) -> Problem:
+        return Problem(rows, positive, self.fpr_range, members)
 
     def _store(self, fit: Fit, problem: Problem, origin: FloatArray) -> None:
         """Set the fitted attributes; figures are those of the coefficients as stored, at their precision."""
@@ -174,7 +177,7 @@ class PartialAUCSVC(LinearBandClassifier):
         check_number("C", self.C, 0.0)
         previous = self.coef_[0] if self.warm_start and hasattr(self, "coef_") else None
         rows, positive = self._validated(X, y)
-        problem = Problem(rows, positive, self.fpr_range)
+        problem = self._problem(rows, positive)
         settings = self._settings(self._seeds(1)[0], show=bool(self.verbose))
         origin, start = self._origin_and_start(problem, settings)
         if previous is not None and len(previous) == problem.n_features:

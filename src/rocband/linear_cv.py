@@ -159,7 +159,7 @@ class PartialAUCSVCCV(LinearBandClassifier):
                 stacklevel=2,
             )
         start = paths[int(self.scores_[chosen].argmax())][chosen]
-        self._refit(Problem(rows, positive, self.fpr_range), seeds[-1], start)
+        self._refit(self._problem(rows, positive), seeds[-1], start)
         return self
 
     def _fold_problem(self, fold: int, train: IndexArray, rows: Rows, positive: npt.NDArray[np.bool_]) -> Problem:
@@ -167,7 +167,7 @@ class PartialAUCSVCCV(LinearBandClassifier):
             raise ValueError(
                 f"The training part of fold {fold} holds only one class; use fewer folds or a stratified splitter."
             )
-        return Problem(rows, positive, self.fpr_range, np.arange(len(positive))[train])
+        return self._problem(rows, positive, np.arange(len(positive))[train])
 
     def _fold_path(
         self,
@@ -187,12 +187,18 @@ class PartialAUCSVCCV(LinearBandClassifier):
         settings = replace(settings, tol=_FOLD_LOOSER * settings.tol)
         origin, start = self._origin_and_start(problem, settings)
         fits = solve_path(problem, self.surrogate, Cs.tolist(), origin, settings, start)
-        held_out = [problem.rows.scores(fit.w)[test] for fit in fits]
-        scores = np.array([partial_auc_score(positive[test], s, fpr_range=self.fpr_range) for s in held_out])
+        scores = self._held_out(problem, [fit.w for fit in fits], test, positive)
         if self.verbose:
             best = int(scores.argmax())
             print(f"[rocband] fold {fold}: pAUC {scores[best]:.4f} at C = {Cs[best]:g}", flush=True)
         return [fit.w for fit in fits], scores, all(fit.status is Status.CONVERGED for fit in fits)
+
+    def _held_out(
+        self, problem: Problem, models: list[FloatArray], test: IndexArray, positive: npt.NDArray[np.bool_]
+    ) -> FloatArray:
+        """Return the partial AUC of each model on the held-out part of a fold."""
+        scores = [problem.rows.scores(w)[test] for w in models]
+        return np.array([partial_auc_score(positive[test], own, fpr_range=self.fpr_range) for own in scores])
 
     def _refit(self, problem: Problem, seed: int, start: FloatArray) -> None:
         settings = self._settings(seed, show=self.verbose > 1)

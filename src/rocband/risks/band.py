@@ -5,12 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Band", "FloatArray", "HingeRows", "IndexArray", "Ranking", "check_range", "top_indices"]
+__all__ = [
+    "Band",
+    "FloatArray",
+    "HingeRows",
+    "IndexArray",
+    "Ranking",
+    "TopScores",
+    "check_range",
+    "top_indices",
+    "top_values",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
@@ -77,12 +87,29 @@ class Band:
         return cls(start, stop, n_negatives)
 
 
-def top_indices(values: FloatArray, k: int) -> IndexArray:
+class TopScores(Protocol):
+    """Scores that are kept elsewhere, of which the highest can be had: all that a surrogate asks for."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: IndexArray) -> FloatArray: ...
+
+    def highest(self, k: int, width: float = 0.0) -> tuple[FloatArray, IndexArray]:
+        """Return the scores with a share in the top ``k`` smoothed over ``width``, maybe others, and where they are.
+
+        Without a width these are at least the ``k`` highest and all that tie with the last of them.
+        """
+
+
+def top_indices(values: FloatArray | TopScores, k: int) -> IndexArray:
     """Return the positions of the ``k`` largest values, ascending by value.
 
     When k is small, a strided sample guesses a threshold that k values and few others pass: one light
     pass over the values, and only those that pass are sorted.
     """
+    if not isinstance(values, np.ndarray):
+        near, where = values.highest(k)
+        return where[top_indices(near, k)]
     n = len(values)
     passing = np.flatnonzero(values >= _guess_threshold(values, k))
     if len(passing) < k:
@@ -90,8 +117,10 @@ def top_indices(values: FloatArray, k: int) -> IndexArray:
     return passing[np.argsort(values[passing])[len(passing) - k :]]
 
 
-def top_values(values: FloatArray, k: int) -> FloatArray:
+def top_values(values: FloatArray | TopScores, k: int) -> FloatArray:
     """Return the ``k`` largest values, ascending; much faster than to find where they are."""
+    if not isinstance(values, np.ndarray):
+        values = values.highest(k)[0]
     passing = values[values >= _guess_threshold(values, k)]
     if len(passing) < k:
         passing = np.partition(values, len(values) - k)[len(values) - k :]
@@ -149,11 +178,12 @@ class Ranking:
     below the others costs digits where the ranking is decided.
     """
 
-    def __init__(self, positives: FloatArray, negatives: FloatArray, index: IndexArray) -> None:
-        centre = float(negatives[index[-1]])
+    def __init__(self, positives: FloatArray, negatives: FloatArray | TopScores, index: IndexArray) -> None:
+        top = negatives[index]
+        centre = float(top[-1])
         self.index, self.centre = index, centre
         self.order: IndexArray = np.argsort(positives)
-        self.negatives: FloatArray = np.subtract(negatives[index], centre, dtype=np.float64)
+        self.negatives: FloatArray = np.subtract(top, centre, dtype=np.float64)
         self.positives: FloatArray = np.subtract(positives[self.order], centre, dtype=np.float64)
         self.sums = top_sums(self.negatives)
         self._first: dict[float, IndexArray] = {}

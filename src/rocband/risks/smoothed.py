@@ -22,7 +22,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rocband.risks.band import Band, FloatArray, IndexArray, Ranking, top_sums
+from rocband.risks.band import Band, FloatArray, IndexArray, Ranking, TopScores, top_sums
 from rocband.risks.surrogates import Linearization, naive, tight
 
 __all__ = ["Pairs", "SmoothedLinearization", "SmoothedRisk", "Smoothing", "share_threshold"]
@@ -134,15 +134,17 @@ class SmoothedRisk:
         return float(whole.sum())
 
 
-def entering_band(negatives: FloatArray, k: int, width: float) -> IndexArray:
+def entering_band(negatives: FloatArray | TopScores, k: int, width: float) -> IndexArray:
     """Positions, ascending by score, of the negatives with a share in the smoothed top ``k`` and of a few others."""
+    if not isinstance(negatives, np.ndarray):
+        near, where = negatives.highest(k, width)
+        return where[np.argsort(near)]
     n = len(negatives)
     if k == n:
         return np.argsort(negatives)
-    passing = np.flatnonzero(negatives > _guess_share_threshold(negatives, k, width))
+    passing = np.flatnonzero(negatives > guess_share_threshold(negatives[:: sample_step(n)], n, k, width))
     order = np.argsort(negatives[passing])
-    scores = negatives[passing[order]]
-    if len(passing) < n and (len(passing) <= k or share_threshold(scores, k, width) < scores[0]):
+    if not holds_all_shares(negatives[passing[order]], n, k, width):
         passing = np.flatnonzero(negatives > np.partition(negatives, n - k)[n - k] - width)
         order = np.argsort(negatives[passing])
     return passing[order]
@@ -190,14 +192,23 @@ def share_threshold(scores: FloatArray, k: float, width: float) -> float:
     return low if abs(excess) > 1e-12 * n else theta
 
 
-def _guess_share_threshold(negatives: FloatArray, k: int, width: float) -> float:
-    """Guess from a strided sample a score that few negatives without a share, and all with one, exceed."""
-    sample = np.sort(negatives[:: max(len(negatives) // 16384, 1)])
-    expected = k * len(sample) / len(negatives)
+def sample_step(n: int) -> int:
+    """Every how many of n negatives one is sampled to guess a threshold."""
+    return max(n // 16384, 1)
+
+
+def guess_share_threshold(sample: FloatArray, n: int, k: int, width: float) -> float:
+    """Guess from a sample of n negatives a score that few without a share, and all with one, exceed."""
+    expected = k * len(sample) / n
     cautious = expected + 3 * math.sqrt(expected) + 1
     if cautious >= len(sample):
         return -math.inf
-    return share_threshold(sample, cautious, width)
+    return share_threshold(np.sort(sample), cautious, width)
+
+
+def holds_all_shares(scores: FloatArray, n: int, k: int, width: float) -> bool:
+    """Whether the highest of n scores, given in ascending order, are all that have a share in the top ``k``."""
+    return len(scores) == n or (len(scores) > k and share_threshold(scores, k, width) >= scores[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,10 +81,16 @@ class Problem:
 
     def sampled(self, n_positives: int, n_negatives: int, random: np.random.Generator) -> Problem:
         """Return a random part of each class as a problem of its own, which counts its own passes."""
+        index, positive = self.draw(n_positives, n_negatives, random)
+        return Problem(as_rows(self.rows.take(index)), positive, self.fpr_range)
+
+    def draw(
+        self, n_positives: int, n_negatives: int, random: np.random.Generator
+    ) -> tuple[IndexArray, npt.NDArray[np.bool_]]:
+        """Draw that many rows of each class, or take all; return their numbers and which are positives."""
         wanted = ((self.positives, n_positives), (self.negatives, n_negatives))
         parts = [part if count >= len(part) else random.choice(part, count, replace=False) for part, count in wanted]
-        positive = np.repeat([True, False], [len(part) for part in parts])
-        return Problem(as_rows(self.rows.take(np.concatenate(parts))), positive, self.fpr_range)
+        return np.concatenate(parts), np.repeat([True, False], [len(part) for part in parts])
 
     @property
     def n_rows(self) -> int:

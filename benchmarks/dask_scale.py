@@ -1,0 +1,243 @@
+"""A fit on a cluster of two processes from Parquet: time per pass, memory per worker, and what travels in a step.
+
+``python -m benchmarks.dask_scale 1000000`` runs it for that many rows; without a number it is 20 million.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+BAND, C, TOL = (0.0, 0.01), 100.0, 1e-3
+ROWS, COLUMNS, BLOCK = 20_000_000, 20, 500_000
+NAMES = [f"x{k}" for k in range(COLUMNS)]
+WORKER_MEMORY = "1.5GB"
+# The plan: so many positives, negatives and machines, eight blocks of rows on each, and such a network.
+PLAN = {"positives": 1e7, "negatives": 1e10, "machines": 100, "blocks": 800, "gigabits": 10.0}
+
+
+def part(number: int, rows: int) -> pd.DataFrame:
+    """One block of rows: the positives of two of them are shifted, and those of a tenth lie elsewhere."""
+    random = np.random.default_rng([7, number])
+    X = random.standard_normal((rows, COLUMNS), dtype=np.float32)
+    y = random.random(rows) < 0.02
+    X[y, :4] += np.float32(0.9)
+    X[y & (random.random(rows) < 0.1), 4:8] += np.float32(1.5)
+    return pd.DataFrame(X, columns=NAMES).assign(y=y.astype(np.int8))
+
+
+def write(folder: Path, rows: int) -> None:
+    block = min(BLOCK, -(-rows // 8))
+    for number in range(-(-rows // block)):
+        part(number, min(block, rows - number * block)).to_parquet(folder / f"{number:05d}.parquet", compression=None)
+
+
+class Traffic:
+    """Counts what tasks take along and bring back, by the name of what they do."""
+
+    def __init__(self) -> None:
+        self.sent: dict[str, int] = {}
+        self.received: dict[str, int] = {}
+        self.rounds: dict[str, int] = {}
+
+    def watch(self) -> None:
+        """Put the counters in the place of the functions that start and gather tasks."""
+        from rocband.dask import cluster, collections, metrics, problem, rows, scores
+
+        modules = (collections, metrics, problem, rows, scores)
+        for module in modules:
+            module.task = self._counting_task(cluster.task)
+            module.gather = self._counting_gather(cluster.gather)
+
+    def _counting_task(self, original: Callable[..., object]) -> Callable[..., object]:
+        def task(function: Callable[..., object], *arguments: object) -> object:
+            made = original(function, *arguments)
+            name = getattr(function, "__name__", str(function))
+            self.sent[name] = self.sent.get(name, 0) + size_of(arguments)
+            self.name = name
+            return made
+
+        return task
+
+    def _counting_gather(self, original: Callable[..., list[object]]) -> Callable[..., list[object]]:
+        def gather(tasks: list[object]) -> list[object]:
+            name, results = self.name, original(tasks)
+            self.received[name] = self.received.get(name, 0) + size_of(results)
+            self.rounds[name] = self.rounds.get(name, 0) + 1
+            return results
+
+        return gather
+
+    def figures(self) -> dict[str, dict[str, int]]:
+        names = sorted({*self.sent, *self.received})
+        kinds = {"rounds": self.rounds, "bytes_sent": self.sent, "bytes_received": self.received}
+        return {name.strip("_"): {kind: of.get(name, 0) for kind, of in kinds.items()} for name in names}
+
+
+def size_of(value: object) -> int:
+    """Bytes of the arrays in nested lists and tuples."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, list | tuple):
+        return sum(map(size_of, value))
+    return 0
+
+
+def peak_megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def figures_of(model: object, seconds: float) -> dict[str, object]:
+    return {
+        "seconds": seconds,
+        "passes": model.n_iter_,
+        "steps": len(model.history_),
+        "seconds_per_pass": seconds / model.n_iter_,
+        "gap_over_C": model.dual_gap_ / C,
+        "objective": model.objective_,
+        "converged": model.converged_,
+        "peak_megabytes_here": peak_megabytes(),
+    }
+
+
+def on_cluster(folder: Path) -> dict[str, object]:
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+
+    from rocband.dask import PartialAUCSVC, partial_auc_score
+
+    traffic = Traffic()
+    traffic.watch()
+    options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": WORKER_MEMORY, "dashboard_address": ":0"}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        table = dd.read_parquet(folder)
+        X, y = table[NAMES], table["y"]
+        before = sum(client.run(time.process_time).values())
+        began = time.perf_counter()
+        model = PartialAUCSVC(BAND, surrogate="tight", C=C, tol=TOL).fit(X, y)
+        figures = figures_of(model, time.perf_counter() - began)
+        used = sum(client.run(time.process_time).values()) - before
+        figures["processor_seconds_of_workers_per_pass"] = used / model.n_iter_
+        figures["blocks"] = X.npartitions
+        figures["traffic"] = traffic.figures()
+        began = time.perf_counter()
+        figures["partial_auc"] = partial_auc_score(y, model.decision_function(X), fpr_range=BAND)
+        figures["seconds_of_partial_auc"] = time.perf_counter() - began
+        figures["peak_megabytes_of_workers"] = sorted(client.run(peak_megabytes).values())
+    return figures
+
+
+def default_model(folder: Path) -> dict[str, object]:
+    """Count what travels for the default surrogate, without a cluster: the tasks are the same."""
+    import dask
+    import dask.dataframe as dd
+
+    from rocband.dask import PartialAUCSVC
+
+    traffic = Traffic()
+    traffic.watch()
+    table = dd.read_parquet(folder)
+    with dask.config.set(scheduler="sync"):
+        began = time.perf_counter()
+        model = PartialAUCSVC(BAND, C=C, tol=TOL).fit(table[NAMES], table["y"])
+        figures = figures_of(model, time.perf_counter() - began)
+    return {**figures, "traffic": traffic.figures()}
+
+
+def on_memory_map(folder: Path) -> dict[str, object]:
+    """Fit the same data with the local back end that reads a memory map in chunks."""
+    from rocband import PartialAUCSVC
+
+    files = sorted(folder.glob("*.parquet"))
+    sizes = [len(pd.read_parquet(file, columns=["y"])) for file in files]
+    X = np.lib.format.open_memmap(folder / "X.npy", mode="w+", dtype=np.float32, shape=(sum(sizes), COLUMNS))
+    y = np.empty(len(X), dtype=np.int8)
+    for file, stop, size in zip(files, np.cumsum(sizes), sizes, strict=True):
+        table = pd.read_parquet(file)
+        X[stop - size : stop], y[stop - size : stop] = table[NAMES], table["y"]
+    X.flush()
+    X = np.load(folder / "X.npy", mmap_mode="r")
+    began, before = time.perf_counter(), time.process_time()
+    model = PartialAUCSVC(BAND, surrogate="tight", C=C, tol=TOL).fit(X, y)
+    figures = figures_of(model, time.perf_counter() - began)
+    return {**figures, "processor_seconds_per_pass": (time.process_time() - before) / model.n_iter_}
+
+
+def alone(kind: str, folder: str) -> dict[str, object]:
+    """Run one fit in a process of its own, so that its memory is its own."""
+    command = [sys.executable, "-m", "benchmarks.dask_scale", kind, folder]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def run(rows: int = ROWS) -> dict[str, object]:
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder), rows)
+        figures: dict[str, object] = {"rows": rows, "columns": COLUMNS, "cluster": alone("cluster", folder)}
+        figures["memory_map"] = alone("map", folder)
+        figures["default_model"] = alone("default", folder)
+    for name in ("cluster", "default_model"):
+        figures[name]["plan"] = plan(figures[name], figures["memory_map"]["processor_seconds_per_pass"], rows)
+    return figures
+
+
+def seconds_of_risk(positives: int = 100_000, candidates: int = 1_000_000) -> float:
+    """Processor time here of one evaluation of the risk, once the scores have come in."""
+    from rocband.risks import Band
+    from rocband.risks.smoothed import SmoothedRisk, Smoothing
+
+    random = np.random.default_rng(0)
+    scores, rivals = random.normal(size=positives) + 1, random.normal(size=candidates)
+    risk = SmoothedRisk(Band(0, candidates - candidates // 10, candidates))
+    before = time.process_time()
+    for _ in range(3):
+        risk.linearize(scores, rivals, Smoothing(0.1, 0.1))
+    return (time.process_time() - before) / 3
+
+
+def plan(measured: dict[str, object], seconds_per_pass: float, rows: int) -> dict[str, float]:
+    """Carry what was measured over to the rows and machines of the plan, with a core for each block."""
+    traffic, steps = measured["traffic"], measured["steps"]
+    times = {name: traffic[name]["rounds"] / steps for name in ("summary", "passing", "accumulate", "take")}
+    top = BAND[1] * rows * 0.98
+    reach = traffic["passing"]["bytes_received"] / 20 / traffic["passing"]["rounds"] / top
+    weighed = traffic["accumulate"]["bytes_sent"] / 12 / traffic["accumulate"]["rounds"] / (0.02 * rows + top)
+    m, candidates = PLAN["positives"], reach * BAND[1] * PLAN["negatives"]
+    received = times["summary"] * 8 * m + times["passing"] * 20 * candidates
+    sent = times["accumulate"] * 12 * weighed * (m + candidates / reach)
+    whole = PLAN["positives"] + PLAN["negatives"]
+    scale = (m + candidates) / 1_100_000
+    return {
+        **PLAN,
+        **{f"rounds_per_step_of_{name}": count for name, count in times.items()},
+        "candidates_over_band": reach,
+        "gigabytes_received_per_step": received / 1e9,
+        "gigabytes_sent_per_step": sent / 1e9,
+        "network_seconds_per_step": (received + sent) * 8 / (PLAN["gigabits"] * 1e9),
+        "worker_seconds_per_pass": seconds_per_pass / rows * whole / PLAN["blocks"],
+        "processor_seconds_here_per_step": times["passing"] * scale * seconds_of_risk(),
+        "gigabytes_of_features_per_machine": whole * COLUMNS * 4 / PLAN["machines"] / 1e9,
+        "gigabytes_of_scores_per_machine": 4 * whole * 8 / PLAN["machines"] / 1e9,
+        "gigabytes_here": (100 * candidates + 60 * m) / 1e9,
+    }
+
+
+def main(arguments: list[str]) -> None:
+    if len(arguments) == 2:
+        kinds = {"cluster": on_cluster, "map": on_memory_map, "default": default_model}
+        print(json.dumps(kinds[arguments[0]](Path(arguments[1]))))
+        return
+    print(json.dumps(run(*map(int, arguments)), indent=2))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
