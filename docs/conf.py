@@ -47,7 +47,20 @@ def escape(text):
     return names + colon + FITTED.sub(r"\1\\_", rest) if colon else FITTED.sub(r"\1\\_", text)
 
 
-WRITTEN = {"index", "tutorial", "choosing", "command-line", "examples", "report", "theory", "api", "measurements"}
+WRITTEN = set(
+    [
+        "index",
+        "large_data",
+        "tutorial",
+        "choosing",
+        "command-line",
+        "examples",
+        "report",
+        "theory",
+        "api",
+        "measurements",
+    ]
+)
 
 
 def list_tables(app, docname, source):
