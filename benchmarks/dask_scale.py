@@ -117,9 +117,9 @@ def on_cluster(folder: Path) -> dict[str, object]:
 
     traffic = Traffic()
     traffic.watch()
-    options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": WORKER_MEMORY, "dashboard_address": ":0"}
-    with LocalCluster(**options) as cluster, Client(cluster) as client:
-        table = dd.read_parquet(folder)
+    options = {"memory_limit": WORKER_MEMORY, "local_directory": folder / "workers", "dashboard_address": ":0"}
+    with LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster, Client(cluster) as client:
+        table = dd.read_parquet(f"{folder}/*.parquet")
         X, y = table[NAMES], table["y"]
         before = sum(client.run(time.process_time).values())
         began = time.perf_counter()
@@ -145,7 +145,7 @@ def default_model(folder: Path) -> dict[str, object]:
 
     traffic = Traffic()
     traffic.watch()
-    table = dd.read_parquet(folder)
+    table = dd.read_parquet(f"{folder}/*.parquet")
     with dask.config.set(scheduler="sync"):
         began = time.perf_counter()
         model = PartialAUCSVC(BAND, C=C, tol=TOL).fit(table[NAMES], table["y"])

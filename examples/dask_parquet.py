@@ -39,12 +39,12 @@ def write(folder: Path, rows: int, files: int) -> None:
         payments(rows // files, seed=number).to_parquet(folder / f"part-{number:04d}.parquet")
 
 
-def run(folder: Path, memory: str) -> None:
+def run(folder: Path, memory: str, scratch: str) -> None:
     files = sorted(map(str, folder.glob("*.parquet")))
     last = max(len(files) // 4, 1)
     train, test = dd.read_parquet(files[:-last]), dd.read_parquet(files[-last:])
-    options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": memory, "dashboard_address": ":0"}
-    with LocalCluster(**options) as cluster, Client(cluster):
+    options = {"memory_limit": memory, "local_directory": scratch, "dashboard_address": ":0"}
+    with LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster, Client(cluster):
         model = PartialAUCSVC(BAND, tol=1e-3).fit(train[COLUMNS], train["fraud"])
         scores = model.decision_function(test[COLUMNS])  # nothing is computed yet
         area = partial_auc_score(test["fraud"], scores, fpr_range=BAND)
@@ -62,11 +62,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, help="where the files are, or are to be kept")
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as temporary:
-        folder = chosen.folder or Path(temporary)
+        folder = chosen.folder or Path(temporary, "payments")
         folder.mkdir(parents=True, exist_ok=True)
         if not any(folder.glob("*.parquet")):
             write(folder, chosen.rows, chosen.files)
-        run(folder, chosen.memory)
+        run(folder, chosen.memory, f"{temporary}/workers")
 
 
 if __name__ == "__main__":

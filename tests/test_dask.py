@@ -54,9 +54,10 @@ def synchronous():
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def cluster(tmp_path_factory):
     """Two processes that are started again when they are killed."""
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
+    options = {"local_directory": tmp_path_factory.mktemp("workers"), "dashboard_address": ":0"}
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **options) as cluster:
         yield cluster
 
 

@@ -100,7 +100,8 @@ class PartialAUCSVC(_OnDask, linear.PartialAUCSVC):
 
     Examples
     --------
-    >>>     >>> from rocband.dask import PartialAUCSVC
+    >>> import dask.array as da
+    >>> from rocband.dask import PartialAUCSVC
     >>> from rocband.datasets import make_band_problem
     >>> X, y = make_band_problem(2000, random_state=0)
     >>> model = PartialAUCSVC((0.0, 0.05)).fit(da.from_array(X, chunks=(500, -1)), da.from_array(y, chunks=500))
@@ -127,7 +128,8 @@ class PartialAUCSVCCV(_OnDask, linear_cv.PartialAUCSVCCV):
 
     Examples
     --------
-    >>>     >>> from rocband.dask import PartialAUCSVCCV
+    >>> import dask.array as da
+    >>> from rocband.dask import PartialAUCSVCCV
     >>> from rocband.datasets import make_band_problem
     >>> X, y = make_band_problem(2000, random_state=0)
     >>> model = PartialAUCSVCCV((0.0, 0.05), Cs=[1.0, 100.0], cv=2).fit(da.from_array(X, chunks=(500, -1)), y)
