@@ -47,20 +47,18 @@ def escape(text):
     return names + colon + FITTED.sub(r"\1\\_", rest) if colon else FITTED.sub(r"\1\\_", text)
 
 
-WRITTEN = set(
-    [
-        "index",
-        "large_data",
-        "tutorial",
-        "choosing",
-        "command-line",
-        "examples",
-        "report",
-        "theory",
-        "api",
-        "measurements",
-    ]
-)
+WRITTEN = {
+    "index",
+    "large_data",
+    "tutorial",
+    "choosing",
+    "command-line",
+    "examples",
+    "report",
+    "theory",
+    "api",
+    "measurements",
+}
 
 
 def list_tables(app, docname, source):
