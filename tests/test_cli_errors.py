@@ -222,7 +222,7 @@ class TestTrouble:
         TRAIN.to_csv("train.csv", index=False)
         fit()
         rows = Path("train.csv").read_bytes().split(b"\n", 1)
-        Path("big.csv").write_bytes(rows[0] + b"\n" + rows[1] * 400)
+        Path("big.csv").write_bytes(rows[0] + b"\n" + rows[1] * 4000)
         before = sorted(os.listdir())
         Path("kept.csv").write_text("before")
         done = start("predict", "model.rocband", "big.csv", "-o", "kept.csv", "--chunk-rows", 500)
