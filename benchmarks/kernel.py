@@ -152,7 +152,8 @@ def run() -> Figures:
 def spread(values: list[float]) -> str:
     if len(values) < 2:
         return f"{values[0]:.4f}"
-    return f"{np.mean(values):.4f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.4f}"
+    text = f"{np.mean(values):.4f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.4f}"
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def table(figures: Figures) -> str:

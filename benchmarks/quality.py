@@ -69,7 +69,8 @@ def table(scores: dict[str, dict[str, list[float]]], seconds: dict[str, dict[str
             mean, error = np.mean(columns[label]), np.std(columns[label], ddof=1) / np.sqrt(len(columns[label]))
             best = max(np.mean(v) for v in columns.values())
             shown = f"**{mean:.4f}**" if mean == best else f"{mean:.4f}"
-            cells.append(f"{shown} ± {error:.4f} ({np.median(seconds[name][label]):.1f} s)")
+            cell = f"{shown} ± {error:.4f} ({np.median(seconds[name][label]):.1f} s)"
+            cells.append(cell.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"))
         lines.append(f"| {label} | " + " | ".join(cells) + " |")
     lines.append("| best in the paper | " + " | ".join(f"{PAPER_BEST[name]:.4f}" for name in scores) + " |")
     return "\n".join(lines) + "\n"

@@ -31,14 +31,23 @@ html_css_files = ["pages.css"]
 
 
 FITTED = re.compile(r"(?<!\w)([A-Za-z]\w*)_(?!\w)")
+INITIAL = re.compile(r"^(\.\. \[\d+\] [A-Z])\.")
 
 
-def keep_underscores(app, what, name, obj, options, lines):
-    """Keep names of fitted attributes outside literals, such as (n_features_in_,), from being read as links."""
-    for k, line in enumerate(lines):
+def keep_text(app, what, name, obj, options, lines):
+    """Keep names of fitted attributes, such as (n_features_in_,), from being read as links, and initials as lists."""
+    for k, line in enumerate(INITIAL.sub(r"\1\\.", line) for line in lines):
         if not line.lstrip().startswith((">>>", "...")):
             parts = re.split(r"(`+[^`]*`+)", line)
             lines[k] = "".join(part if "`" in part else escape(part) for part in parts)
+
+
+def number_citations(app, doctree, docname):
+    """Show a citation as [1], not by the label that numpydoc makes unique with a hash."""
+    for text in list(doctree.findall(nodes.Text)):
+        short = re.sub(r"\[R[0-9a-f]+-(\d+)\]", r"[\1]", text)
+        if short != text:
+            text.parent.replace(text, nodes.Text(short))
 
 
 def escape(text):
@@ -82,4 +91,5 @@ def block_math(writer, node):
 def setup(app):
     app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
     app.connect("source-read", list_tables)
-    app.connect("autodoc-process-docstring", keep_underscores, priority=100)  # before numpydoc
+    app.connect("doctree-resolved", number_citations)
+    app.connect("autodoc-process-docstring", keep_text, priority=100)  # before numpydoc

@@ -27,10 +27,10 @@ _COLLAPSED = 1e-8
 
 
 class AsymmetricSVC(LinearBandClassifier):
-    r"""Asymmetric support vector machine (ASVM) [1]_ with a linear kernel, solved in the primal.
+    r"""Asymmetric support vector machine (ASVM) with a linear kernel, solved in the primal.
 
-    It maximises a margin between the classes and, weighted by ``tau``, how far the positives lie from the origin. With
-    N rows it minimises over w, p and q
+    It [1]_ maximises a margin between the classes and, weighted by ``tau``, how far the positives lie from the origin.
+    With N rows it minimises over w, p and q
 
     .. math:: \tfrac{1}{2} \|w\|^2 - (\mu + \tau) p + \mu q
               + \tfrac{1}{N} \Big( \sum_{i \in +} (p - w \cdot x_i)_+ + \sum_{j \in -} (w \cdot x_j - q)_+ \Big),

@@ -24,10 +24,10 @@ _LONGEST, _SHORTEST = 4.0, 1e-3
 
 
 class PartialAUCBoost(BandClassifier):
-    r"""Additive model grown stage by stage for the partial AUC, after pAUCBoost [1]_.
+    r"""Additive model grown stage by stage for the partial AUC, after pAUCBoost.
 
-    The score is :math:`F(x) = \sum_k f_k(x_k)`, each f a natural cubic spline of one feature, or a step function where
-    the feature has fewer levels than knots. It ascends
+    The score [1]_ is :math:`F(x) = \sum_k f_k(x_k)`, each f a natural cubic spline of one feature, or a step function
+    where the feature has fewer levels than knots. It ascends
 
     .. math:: \frac{1}{m (b - a)} \sum_i \sum_{a < j \le b} \Phi\big((F(x_i) - F(x_{(j)})) / \sigma - 2\big)
               - \lambda \sum_k \int f_k''(u)^2 du

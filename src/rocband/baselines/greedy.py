@@ -20,10 +20,10 @@ __all__ = ["GreedyPartialAUC"]
 
 
 class GreedyPartialAUC(LinearBandClassifier):
-    """Greedy linear combination of features for the partial AUC [1]_.
+    """Greedy linear combination of features for the partial AUC.
 
-    Each feature is scaled to [0, 1]. The score starts with the feature of the highest partial AUC, taken with the sign
-    that serves it. The others follow in falling order of theirs, ``score <- score + t * feature``, with the t of a
+    Each feature is scaled to [0, 1] [1]_. The score starts with the feature of the highest partial AUC, taken with the
+    sign that serves it. The others follow in falling order of theirs, ``score <- score + t * feature``, with the t of a
     fixed grid that gives the highest partial AUC of the training rows; of equal ones the t nearest to 0.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -45,8 +46,10 @@ def _ordered(names: Iterable[str]) -> list[str]:
 
 
 def _grid(header: list[str], rows: list[list[str]]) -> str:
+    """Write a Markdown table in which a figure and its error stay on one line."""
     lines = [" | ".join(header), " | ".join(["---"] * len(header)), *(" | ".join(row) for row in rows)]
-    return "\n".join(f"| {line} |" for line in lines) + "\n"
+    table = "\n".join(f"| {line} |" for line in lines) + "\n"
+    return re.sub(r" ([±+]) ", "\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", table)
 
 
 def _entry(values: list[float], published: float | None, bar: float | None) -> str:
