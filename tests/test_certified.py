@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from rocband.risks import Band
-from rocband.risks.smoothed import SmoothedRisk
+from rocband.risks import Band, tight
+from rocband.risks.smoothed import Pairs, SmoothedRisk
 from rocband.rows import as_rows
-from rocband.solvers import certified
-from rocband.solvers.certified import Settings, Status
-from rocband.solvers.curvature import solve_curvature
+from rocband.solvers import certified, curvature
+from rocband.solvers.certified import Settings, Status, minimize
+from rocband.solvers.curvature import graph_laplacian, solve_curvature, solve_graph
 from rocband.solvers.planes import Planes
 from rocband.solvers.problem import Problem
 from trusted import Sample, all_planes, minimize_planes, minimum, tangent
@@ -391,3 +391,39 @@ def test_curvature_of_any_scale_is_solved():
     direction = solve_curvature(np.full((10, 3), 1e12), np.ones(10), gradient)
     assert np.isfinite(direction).all()
     assert direction @ gradient > 0
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("n_features", [5, 60])
+def test_curvature_of_a_graph_is_that_of_its_differences(n_features, kind):
+    random = np.random.default_rng(0)
+    X, gradient = random.normal(size=(30, n_features)), random.normal(size=n_features)
+    pairs = Pairs(random.integers(0, 30, 200), random.integers(0, 30, 200), random.random(200))
+    used, laplacian = graph_laplacian(pairs, pairs.weight)
+    expected = solve_curvature(X[pairs.left] - X[pairs.right], pairs.weight, gradient)
+    np.testing.assert_allclose(solve_graph(kind(X[used]), laplacian, gradient), expected, rtol=1e-8, atol=1e-10)
+
+
+def test_a_thin_graph_keeps_pairs_rather_than_rows(monkeypatch):
+    # 500 pairs that share no row: among every fifth row there would be none or few.
+    pairs = Pairs(np.arange(500), 500 + np.random.default_rng(0).permutation(500), np.ones(500))
+    monkeypatch.setattr(curvature, "MOST_ROWS", 200)
+    used, laplacian = graph_laplacian(pairs, pairs.weight)
+    assert len(used) == 200
+    assert np.trace(laplacian) == pytest.approx(1000.0)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.02, 0.3), (0.0, 1.0)])
+def test_many_features_are_certified_too(fpr_range):
+    random = np.random.default_rng(0)
+    X, positive = random.normal(size=(300, 200)), random.random(300) < 0.2
+    X[positive, 0] += 1.0
+    problem = Problem(as_rows(X), positive, fpr_range)
+    assert problem.pair_limit == curvature.GRAPH_PAIRS
+    result = minimize(problem, SmoothedRisk(problem.band), 10.0, np.zeros(200), Settings())
+    assert result.objective - result.lower_bound <= 10.0 * 1e-4
+    certificate = result.certificate
+    pull = certificate.multipliers @ certificate.slopes
+    assert certificate.multipliers @ certificate.offsets - pull @ pull / 2 == pytest.approx(result.lower_bound)
+    exact = tight(X[positive] @ result.w, X[~positive] @ result.w, problem.band).value
+    assert result.w @ result.w / 2 + 10.0 * exact == pytest.approx(result.objective)

@@ -13,7 +13,7 @@ from rocband.risks.smoothed import Pairs
 from rocband.rows import kernel as kernel_module
 from rocband.rows.kernel import Kernel, KernelRows, check_gram, kernel_scores, smallest_eigenvalue, tiles
 from rocband.rows.nystroem import NystroemFeatures, choose_landmarks
-from rocband.solvers import kernel as solver_module
+from rocband.solvers import curvature
 from rocband.solvers.kernel import KernelProblem
 
 THOROUGH = settings(max_examples=40, deadline=None)
@@ -124,10 +124,10 @@ def test_some_rows_stand_for_all_when_they_are_many(monkeypatch):
     random = np.random.default_rng(0)
     left, right = np.repeat(np.arange(20), 20), np.tile(np.arange(20, 40), 20)
     pairs = Pairs(left, right, random.random(400))
-    used, laplacian = solver_module._laplacian(pairs, pairs.weight)
+    used, laplacian = curvature.graph_laplacian(pairs, pairs.weight)
     np.testing.assert_array_equal(used, np.arange(40))
-    monkeypatch.setattr(solver_module, "_MOST_ROWS", 20)
-    some, part = solver_module._laplacian(pairs, pairs.weight)
+    monkeypatch.setattr(curvature, "MOST_ROWS", 20)
+    some, part = curvature.graph_laplacian(pairs, pairs.weight)
     assert len(some) == 20
     for matrix in (laplacian, part):
         np.testing.assert_allclose(matrix, matrix.T)

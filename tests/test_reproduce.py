@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -15,9 +16,11 @@ from rocband.reproduce import sets, tables
 from rocband.reproduce.cells import Cell, compute, read, write
 from rocband.reproduce.command import main, run
 from rocband.reproduce.cutting_plane import cutting_plane_steps
+from rocband.reproduce.figures import FIGURES
 from rocband.reproduce.methods import METHODS, Task
 from rocband.reproduce.paper import figure
 from rocband.reproduce.plan import EXPERIMENTS, cells_of
+from rocband.reproduce.tables import TABLES
 from rocband.rows import as_rows
 from rocband.solvers.problem import Problem
 
@@ -116,6 +119,7 @@ def outcomes(values):
 
 def test_bold_is_above_the_paper_by_more_than_the_error():
     text = tables.uci(outcomes({"SVM_AUC": [0.43, 0.44], "rocband, default": [0.5, 0.52]}))
+    text = text.replace("\N{NO-BREAK SPACE}", " ")
     assert "| SVM_AUC | 0.4350 ± 0.0050 (0.4338) |" in text
     assert "| rocband, default | **0.5100** ± 0.0100 |" in text
 
@@ -150,3 +154,65 @@ def test_a_killed_run_leaves_no_worker_behind(tmp_path):
         run.kill()
         # The workers hold the other end of the pipe: it ends when they do.
         assert "Tables and figures" not in run.stdout.read()
+
+
+# Tables and figures, of made-up outcomes
+
+
+def made_up(cells):
+    """Outcomes that differ from cell to cell: what a table or figure shows can be told from them."""
+    random = np.random.default_rng(0)
+    outcomes = {}
+    for cell in cells:
+        figures = {
+            "score": {"score": float(random.random()), "chosen": {}},
+            "steps": {"steps": int(random.integers(5, 900)), "enough": bool(random.random() < 0.9)},
+            "collapse": {"collapsed": [True, False, None][random.integers(3)]},
+        }
+        seconds = {"tuning": float(random.random()), "fit": float(random.random())} if cell.kind == "score" else {}
+        outcomes[cell] = {"cell": {}, "result": figures[cell.kind], "seconds": seconds}
+    return outcomes
+
+
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_every_table_holds_every_row_and_every_figure_is_drawn(name, tmp_path):
+    outcomes = made_up(EXPERIMENTS[name].full())
+    text = TABLES[name](outcomes)
+    for what in ("data", "method"):
+        for value in {getattr(cell, what) for cell in outcomes}:
+            assert value.replace("^dc", "<sup>dc</sup>") in text or value in text
+    widths = {line.count("|") for line in text.splitlines() if line.startswith("|") and "---" not in line}
+    assert len(widths) <= len({cell.data for cell in outcomes})
+    if name in FIGURES:
+        FIGURES[name](outcomes, tmp_path)
+        picture = plt.imread(tmp_path / f"{name}.png")
+        assert picture[..., :3].std() > 0.02
+
+
+def test_what_a_table_says_of_steps_and_collapses():
+    first, second = (
+        Cell("steps", "steps", "d", "rocband", (0, 0.1), 0, C=1.0),
+        Cell("steps", "steps", "d", "cutting planes", (0, 0.1), 0, C=1.0),
+    )
+    counted = {
+        first: {"result": {"steps": 7, "enough": True}, "seconds": {}},
+        second: {"result": {"steps": 1000, "enough": False}, "seconds": {}},
+    }
+    assert "| d | [0, 0.1] | 1 | 7 | > 1000 |" in TABLES["steps"](counted)
+    splits = [Cell("collapse", "collapse", "d", "tight", (0, 0.1), k, C=1e4) for k in range(3)]
+    found = {
+        cell: {"result": {"collapsed": value}, "seconds": {}}
+        for cell, value in zip(splits, (True, None, False), strict=True)
+    }
+    assert "| d | tight | 1 of 3, 1 open |" in TABLES["collapse"](found)
+
+
+def test_a_collapse_of_tight_is_one_of_naive():
+    outcomes = {
+        kind: compute(Cell("collapse", "collapse", "letter Q", kind, (0.0, 0.01), 0, C=1e4))["result"]["collapsed"]
+        for kind in ("tight", "naive")
+    }
+    assert outcomes == {"tight": True, "naive": True}
+    assert compute(Cell("collapse", "collapse", "letter Q", "tight", (0.0, 1.0), 0, C=1e4))["result"] == {
+        "collapsed": False
+    }

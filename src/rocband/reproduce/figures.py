@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rocband.reproduce.tables import Outcomes, by_band, gather, mean_and_error
+from rocband.reproduce.tables import Outcomes, by_band, gather, how_often, mean_and_error
 
 __all__ = ["FIGURES", "times"]
 
@@ -160,11 +160,13 @@ def collapse(outcomes: Outcomes, out: Path) -> None:
     found = gather(outcomes, "collapsed", "data", "band", "method")
     bands = sorted({key[1] for key in found})
     rows = sorted({(key[0], key[2]) for key in found})
-    shares = np.array([[np.mean(found[data, band, kind]) for band in bands] for data, kind in rows])
+    cells = [[found[data, band, kind] for band in bands] for data, kind in rows]
+    shares = np.array([[np.mean([each is True for each in cell]) for cell in row] for row in cells])
     fig, ax = plt.subplots(figsize=(1.3 + 0.95 * len(bands), 1.0 + 0.32 * len(rows)), layout="constrained")
     ax.imshow(shares, cmap="Oranges", vmin=0, vmax=2, aspect="auto")
     for (i, j), share in np.ndenumerate(shares):
         text = "never" if share == 0 else "always" if share == 1 else f"{share:.0%}"
+        text = how_often(cells[i][j]).replace(", ", ",\n") if None in cells[i][j] else text
         ax.text(j, i, text, ha="center", va="center", fontsize=8, color="#777777" if share == 0 else "black")
     ax.set_xticks(range(len(bands)), [by_band(band) for band in bands], fontsize=8)
     ax.set_yticks(range(len(rows)), [f"{data}, {kind}" for data, kind in rows], fontsize=8)
@@ -175,6 +177,21 @@ def collapse(outcomes: Outcomes, out: Path) -> None:
     plt.close(fig)
 
 
+def _panels(plt: Any, titles: list[str], names: list[str]) -> tuple[Any, list[Any]]:
+    """Make a panel for each title, three in a row, with a line for each method."""
+    rows, columns = -(-len(titles) // 3), min(len(titles), 3)
+    size = (2.0 + 2.2 * columns, 0.6 + (0.6 + 0.24 * len(names)) * rows)
+    fig, grid = plt.subplots(rows, columns, figsize=size, sharey=True, squeeze=False, layout="constrained")
+    for ax, title in zip(grid.flat, titles, strict=False):
+        ax.set_title(title, fontsize=10, loc="left")
+        ax.set_ylim(-0.6, len(names) - 0.4)
+    for ax in grid.flat[len(titles) :]:
+        ax.set_visible(False)
+    for ax in grid[:, 0]:
+        ax.set_yticks(range(len(names)), [_LABELS.get(name, name) for name in names], fontsize=9)
+    return fig, list(grid.flat[: len(titles)])
+
+
 def uci(outcomes: Outcomes, out: Path) -> None:
     """Partial AUC of every method, a panel for each data set, the paper's figures as hollow marks."""
     from rocband.reproduce import paper  # noqa: PLC0415 - only this figure compares
@@ -183,10 +200,8 @@ def uci(outcomes: Outcomes, out: Path) -> None:
     scores = gather(outcomes, "score", "data", "method")
     sets = sorted({data for data, _ in scores})
     names = [name for name in reversed(STYLES) if any(method == name for _, method in scores)]
-    fig, axes = plt.subplots(
-        1, len(sets), figsize=(2.0 + 2.1 * len(sets), 3.6), sharey=True, squeeze=False, layout="constrained"
-    )
-    for ax, data in zip(axes[0], sets, strict=True):
+    fig, axes = _panels(plt, sets, names)
+    for ax, data in zip(axes, sets, strict=True):
         for height, name in enumerate(names):
             middle, error = mean_and_error(scores[data, name])
             color, mark = STYLES[name]
@@ -194,10 +209,7 @@ def uci(outcomes: Outcomes, out: Path) -> None:
             published = paper.figure("uci", data, name, (0.02, 0.05))
             if published is not None:
                 ax.plot(published, height, marker="o", markersize=9, mfc="none", mec=color, linestyle="none")
-        ax.set_title(data, fontsize=10, loc="left")
-        ax.set_ylim(-0.6, len(names) - 0.4)
         _tidy(ax)
-    axes[0][0].set_yticks(range(len(names)), [_LABELS.get(name, name) for name in names], fontsize=9)
     fig.supxlabel("test partial AUC in [0.02, 0.05]; rings: the paper's figures", fontsize=9)
     fig.savefig(out / "uci.png", dpi=150)
     plt.close(fig)
@@ -210,10 +222,8 @@ def times(outcomes: Outcomes, out: Path) -> None:
     tuning, fit = (gather(whole, what, "data", "method") for what in ("tuning", "fit"))
     sets = sorted({data for data, _ in fit})
     names = [name for name in reversed(STYLES) if any(method == name for _, method in fit)]
-    fig, axes = plt.subplots(
-        1, len(sets), figsize=(2.0 + 2.0 * len(sets), 3.6), sharey=True, squeeze=False, layout="constrained"
-    )
-    for ax, data in zip(axes[0], sets, strict=True):
+    fig, axes = _panels(plt, sets, names)
+    for ax, data in zip(axes, sets, strict=True):
         for height, name in enumerate(names):
             if (data, name) not in fit:
                 continue
@@ -224,9 +234,7 @@ def times(outcomes: Outcomes, out: Path) -> None:
                 ax.plot(choice, height, color=color, marker=mark, mfc="none", linestyle="none")
                 ax.plot([last, choice], [height, height], color=color, linewidth=0.8)
         ax.set_xscale("log")
-        ax.set_title(data, fontsize=10, loc="left")
         _tidy(ax)
-    axes[0][0].set_yticks(range(len(names)), [_LABELS.get(name, name) for name in names], fontsize=9)
     fig.supxlabel("seconds of one core; filled: the last fit, hollow: the choice of parameters", fontsize=9)
     fig.savefig(out / "times.png", dpi=150)
     plt.close(fig)

@@ -12,7 +12,7 @@ from rocband.reproduce import paper
 from rocband.reproduce.cells import Cell
 from rocband.reproduce.methods import METHODS
 
-__all__ = ["TABLES", "Outcomes", "by_band", "gather", "mean_and_error", "times"]
+__all__ = ["TABLES", "Outcomes", "by_band", "gather", "how_often", "mean_and_error", "times"]
 
 Outcomes = Mapping[Cell, dict[str, Any]]
 Range = tuple[float, float]
@@ -20,9 +20,9 @@ Range = tuple[float, float]
 _OURS = ("logistic regression", "rocband, default", "rocband, C chosen")
 
 
-def gather(outcomes: Outcomes, what: str, *keys: str) -> dict[tuple[Any, ...], list[float]]:
+def gather(outcomes: Outcomes, what: str, *keys: str) -> dict[tuple[Any, ...], list[Any]]:
     """Collect a figure over the splits, by some attributes of the cells."""
-    found: dict[tuple[Any, ...], list[float]] = {}
+    found: dict[tuple[Any, ...], list[Any]] = {}
     for cell in sorted(outcomes, key=lambda cell: cell.split):
         part = "result" if what in outcomes[cell]["result"] else "seconds"
         found.setdefault(tuple(getattr(cell, key) for key in keys), []).append(outcomes[cell][part][what])
@@ -152,14 +152,21 @@ def collapse(outcomes: Outcomes) -> str:
     found = gather(outcomes, "collapsed", "data", "band", "method")
     bands = sorted({band for _, band, _ in found})
     rows = [
-        [data, kind, *(f"{sum(found[data, band, kind])} of {len(found[data, band, kind])}" for band in bands)]
+        [data, kind, *(how_often(found[data, band, kind]) for band in bands)]
         for data, kind in sorted({(key[0], key[2]) for key in found})
     ]
     legend = (
         "In how many random splits a convex surrogate, with C = 10,000, is minimised by the constant scorer, by the\n"
-        "solver's lower bound; at most 10,000 training rows. In a band that starts at 0 `tight` is the hinge.\n\n"
+        "solver's lower bound; at most 10,000 training rows. In a band that starts at 0 `tight` is the hinge. Open:\n"
+        "neither proved nor refuted after 500 passes.\n\n"
     )
     return legend + _grid(["data", "surrogate", *map(by_band, bands)], rows)
+
+
+def how_often(collapsed: list[bool | None]) -> str:
+    """Say in how many splits a surrogate collapsed, and in how many that is open."""
+    undecided = sum(each is None for each in collapsed)
+    return f"{sum(each is True for each in collapsed)} of {len(collapsed)}" + f", {undecided} open" * bool(undecided)
 
 
 def times(outcomes: Outcomes) -> str:

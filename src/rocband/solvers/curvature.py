@@ -1,4 +1,9 @@
-"""The Newton system: the identity plus the weighted scatter of the differences of rows."""
+"""The Newton system: the identity plus the weighted scatter of the differences of rows.
+
+Pairs of rows are the edges of a graph, and the scatter is X' L X with its weighted Laplacian L. Where features are few,
+a sample of the pairs is written out as differences. Where they are many, the Laplacian takes far more pairs at no cost,
+and the system is solved with one unknown for each row in play.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,15 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from rocband.risks.band import FloatArray
+from rocband.risks.band import FloatArray, IndexArray
+from rocband.risks.smoothed import Pairs
 from rocband.rows.base import Matrix
 
-__all__ = ["solve_curvature"]
+__all__ = ["GRAPH_PAIRS", "MOST_ROWS", "graph_laplacian", "solve_curvature", "solve_graph", "solve_rows"]
+
+# Pairs to sample for a graph, and rows it may have: the system of the rows is as large.
+GRAPH_PAIRS = 200_000
+MOST_ROWS = 2000
 
 
 def solve_curvature(differences: Matrix, weight: FloatArray, gradient: FloatArray) -> FloatArray:
@@ -49,3 +59,55 @@ def _solve_shifted(gram: Any, right: FloatArray) -> FloatArray:
         solution: FloatArray = scale * linalg.cho_solve(factor, scale * right)
         return solution
     return right
+
+
+def graph_laplacian(pairs: Pairs, weight: FloatArray) -> tuple[IndexArray, FloatArray]:
+    """Return the rows in play and the Laplacian of their weighted graph, thinned when they are many."""
+    kept = weight > 0
+    left, right, weight = pairs.left[kept], pairs.right[kept], weight[kept]
+    used = np.unique(np.concatenate([left, right]))
+    if len(used) > MOST_ROWS:
+        some = _thinned(used, left, right)
+        total, left, right, weight = weight.sum(), left[some], right[some], weight[some]
+        weight *= total / weight.sum()
+        used = np.unique(np.concatenate([left, right]))
+    size = len(used)
+    cells = np.searchsorted(used, left) * size + np.searchsorted(used, right)
+    laplacian = -np.bincount(cells, weight, minlength=size * size).astype(np.float64, copy=False).reshape(size, size)
+    laplacian += laplacian.T.copy()
+    laplacian[np.diag_indices(size)] -= laplacian.sum(axis=1)
+    return used, laplacian
+
+
+def _thinned(used: IndexArray, left: IndexArray, right: IndexArray) -> IndexArray:
+    """Pairs that leave at most MOST_ROWS rows: all among every k-th row, or every k-th pair where those are few."""
+    rows = used[:: -(-len(used) // MOST_ROWS)]
+    among = np.flatnonzero(np.isin(left, rows) & np.isin(right, rows))
+    some = np.arange(0, len(left), -(-2 * len(left) // MOST_ROWS))
+    return among if len(among) > len(some) else some
+
+
+def solve_graph(rows: Matrix, laplacian: FloatArray, gradient: FloatArray) -> FloatArray:
+    """Solve (I + X' L X) x = gradient for the rows X, in whichever of their two dimensions is smaller."""
+    if rows.shape[1] < rows.shape[0]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            curvature = rows.T @ (laplacian @ rows)
+        return _solve_shifted(curvature, gradient)
+    products: Any = rows @ rows.T
+    products = products if isinstance(products, np.ndarray) else products.toarray()
+    solved: FloatArray = gradient - rows.T @ solve_rows(laplacian, products, rows @ gradient)
+    return solved
+
+
+def solve_rows(laplacian: FloatArray, products: FloatArray, along: FloatArray) -> FloatArray:
+    """Solve (I + L K) z = L X gradient, so that x = gradient - X' z; K holds the products of the rows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        system = laplacian @ products
+        right = laplacian @ along
+    system[np.diag_indices(len(system))] += 1.0
+    if not (np.isfinite(system).all() and np.isfinite(right).all()):
+        raise ValueError("The curvature overflows; scale the features, for instance with StandardScaler, or lower C.")
+    try:
+        return np.linalg.solve(system, right).astype(np.float64, copy=False)
+    except np.linalg.LinAlgError:
+        return np.zeros(len(right))

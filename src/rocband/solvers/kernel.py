@@ -10,13 +10,10 @@ import numpy.typing as npt
 from rocband.risks.band import FloatArray, IndexArray
 from rocband.risks.smoothed import Pairs
 from rocband.rows.kernel import KernelRows
+from rocband.solvers.curvature import GRAPH_PAIRS, graph_laplacian, solve_rows
 from rocband.solvers.problem import Problem, pair_limit
 
 __all__ = ["KernelProblem"]
-
-_PAIRS = 200_000
-# The Newton system has one unknown for each row in play, up to this number.
-_MOST_ROWS = 2000
 
 
 class KernelProblem(Problem):
@@ -51,7 +48,7 @@ class KernelProblem(Problem):
     @property
     def pair_limit(self) -> int:
         """How many pairs to sample the curvature from; it is the rows in play that cost, not their pairs."""
-        return pair_limit(self.gram.rank) if self.gram.rank < self.gram.shape[0] else _PAIRS
+        return pair_limit(self.gram.rank) if self.gram.rank < self.gram.shape[0] else GRAPH_PAIRS
 
     def solve_curvature(self, pairs: Pairs, weight: FloatArray, gradient: FloatArray) -> FloatArray:
         """Solve (I + X' L X) x = gradient, where L is the weighted Laplacian of the graph of pairs.
@@ -60,34 +57,7 @@ class KernelProblem(Problem):
         O(r^2) for r of them, and a pass over their part of the Gram matrix.
         """
         rows = np.concatenate([self.positives, self.negatives])
-        used, laplacian = _laplacian(pairs, weight)
+        used, laplacian = graph_laplacian(pairs, weight)
         used = rows[used]
-        system = laplacian @ self.gram.take(used)
-        system[np.diag_indices(len(used))] += 1.0
-        right = laplacian @ self.gram.scores(gradient)[used]
-        del laplacian
-        if not (np.isfinite(system).all() and np.isfinite(right).all()):
-            raise ValueError("The curvature overflows; scale the features, or lower C.")
-        try:
-            solution = np.linalg.solve(system, right)
-        except np.linalg.LinAlgError:
-            return gradient
-        return gradient - self.gram.accumulate(solution.astype(np.float64, copy=False), used)
-
-
-def _laplacian(pairs: Pairs, weight: FloatArray) -> tuple[IndexArray, FloatArray]:
-    """Return the rows in play and the Laplacian of their weighted graph, of every k-th row only when they are many."""
-    kept = weight > 0
-    left, right, weight = pairs.left[kept], pairs.right[kept], weight[kept]
-    used = np.unique(np.concatenate([left, right]))
-    if len(used) > _MOST_ROWS:
-        total, used = weight.sum(), used[:: -(-len(used) // _MOST_ROWS)]
-        kept = np.isin(left, used) & np.isin(right, used)
-        left, right, weight = left[kept], right[kept], weight[kept]
-        weight = weight * (total / weight.sum()) if len(weight) else weight
-    size = len(used)
-    cells = np.searchsorted(used, left) * size + np.searchsorted(used, right)
-    laplacian = -np.bincount(cells, weight, minlength=size * size).astype(np.float64, copy=False).reshape(size, size)
-    laplacian += laplacian.T.copy()
-    laplacian[np.diag_indices(size)] -= laplacian.sum(axis=1)
-    return used, laplacian
+        solution = solve_rows(laplacian, self.gram.take(used), self.gram.scores(gradient)[used])
+        return gradient - self.gram.accumulate(solution, used)

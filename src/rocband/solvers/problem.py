@@ -14,9 +14,12 @@ from rocband.risks.band import Band, FloatArray, IndexArray
 from rocband.risks.smoothed import Pairs
 from rocband.risks.surrogates import Linearization
 from rocband.rows import Matrix, Rows, as_rows
-from rocband.solvers.curvature import solve_curvature
+from rocband.solvers.curvature import GRAPH_PAIRS, MOST_ROWS, graph_laplacian, solve_curvature, solve_graph
 
 __all__ = ["Problem", "Scores", "pair_limit"]
+
+
+_FEW_FEATURES = 160
 
 
 def pair_limit(n_features: int) -> int:
@@ -141,16 +144,23 @@ class Problem:
 
     @property
     def pair_limit(self) -> int:
-        """How many pairs to sample the curvature from: about 160 for each feature, fewer when features are many."""
-        return pair_limit(self.n_features)
+        """How many pairs to sample the curvature from: about 160 for each feature, or as many as a graph takes."""
+        return GRAPH_PAIRS if self._by_graph else pair_limit(self.n_features)
+
+    @property
+    def _by_graph(self) -> bool:
+        """Whether the curvature has more dimensions than a sample of pairs shows well, and few rows to come from."""
+        return self.n_features > _FEW_FEATURES and len(self.positives) + self.band.stop <= 2 * MOST_ROWS
 
     def solve_curvature(self, pairs: Pairs, weight: FloatArray, gradient: FloatArray) -> FloatArray:
-        """Solve (I + curvature) x = gradient; time O(k d min(k, d)) for k pairs."""
-        return solve_curvature(self.differences(pairs), weight, gradient)
-
-    def differences(self, pairs: Pairs) -> Matrix:
-        """Differences of the rows in each pair."""
+        """Solve (I + curvature) x = gradient; time O(k d min(k, d)) for k pairs, or for k rows of a graph of pairs."""
         rows = np.concatenate([self.positives, self.negatives])
+        if self._by_graph:
+            used, laplacian = graph_laplacian(pairs, weight)
+            return solve_graph(self.rows.take(rows[used]), laplacian, gradient)
+        return solve_curvature(self._differences(rows, pairs), weight, gradient)
+
+    def _differences(self, rows: IndexArray, pairs: Pairs) -> Matrix:
         left: Matrix = self.rows.take(rows[pairs.left])
         left -= self.rows.take(rows[pairs.right])
         return left
