@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from rocband.risks import band as band_module
-from rocband.risks.band import Band, check_range, top_indices
+from rocband.risks.band import Band, ascending, check_range, top_indices
 
 THOROUGH = settings(max_examples=300, deadline=None)
 
@@ -201,3 +201,25 @@ class TestTopIndices:
 
     def test_strided_values(self):
         assert_top(np.random.default_rng(0).normal(size=(40_000, 2))[:, 1], 2000)
+
+
+@given(
+    values=hnp.arrays(np.float64, st.integers(0, 60), elements=st.floats(allow_nan=False, allow_infinity=False)),
+    times=st.integers(1, 80),
+    noise=st.sampled_from([0.0, 1e-9, 1.0]),
+)
+@settings(deadline=None)
+def test_ascending_is_a_stable_argsort(values, times, noise):
+    many = np.tile(values, times)
+    many = many + noise * np.random.default_rng(0).normal(size=len(many))
+    many = many[np.isfinite(many)]
+    np.testing.assert_array_equal(ascending(many), np.argsort(many, kind="stable"))
+
+
+def test_ascending_whatever_the_scale():
+    random = np.random.default_rng(0)
+    normal = random.normal(size=10_000)
+    outlier = np.append(normal, 1e300)
+    overflowing = np.append(normal, [1.7e308, -1.7e308])
+    for values in (normal, outlier, overflowing, normal * 1e-310, np.zeros(5000), np.round(normal, 1)):
+        np.testing.assert_array_equal(ascending(values), np.argsort(values, kind="stable"))

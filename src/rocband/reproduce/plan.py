@@ -31,6 +31,11 @@ def _uci(data: tuple[str, ...], splits: int) -> list[Cell]:
     return [Cell("uci", "score", name, method, (0.02, 0.05), split) for name, method, split in keys]
 
 
+def _spread(data: tuple[str, ...], splits: int) -> list[Cell]:
+    keys = product(data, ("SVM_AUC", "logistic regression", "rocband, C chosen"), range(splits))
+    return [Cell("spread", "score", name, method, (0.02, 0.05), split) for name, method, split in keys]
+
+
 def _fractions(data: tuple[str, ...], fractions: tuple[float, ...], splits: int) -> list[Cell]:
     methods = [name for name in METHODS if name not in ("SVM_pAUC^dc", "logistic regression")]
     bands: tuple[Range, ...] = ((0.0, 0.05), (0.0, 0.1))
@@ -82,6 +87,11 @@ COLLAPSING = (*UCI, "mammography", "protein", "spambase", "kddcup06")
 EXPERIMENTS: dict[str, Experiment] = {
     "uci": Experiment(
         "Partial AUC in [0.02, 0.05] on the UCI sets", lambda: _uci(UCI, 5), lambda: _uci(("letter Q",), 2)
+    ),
+    "spread": Experiment(
+        "How far the mean of five splits lies from that of others",
+        lambda: _spread(("a9a", "cod-rna"), 20),
+        lambda: _spread(("letter Q",), 3),
     ),
     "fractions": Experiment(
         "Partial AUC against the fraction of the training data",

@@ -22,7 +22,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rocband.risks.band import Band, FloatArray, IndexArray, Ranking, TopScores, top_sums
+from rocband.risks.band import Band, FloatArray, IndexArray, Ranking, TopScores, ascending, top_sums
 from rocband.risks.surrogates import Linearization, naive, tight
 
 __all__ = ["Pairs", "SmoothedLinearization", "SmoothedRisk", "Smoothing", "share_threshold"]
@@ -138,15 +138,15 @@ def entering_band(negatives: FloatArray | TopScores, k: int, width: float) -> In
     """Positions, ascending by score, of the negatives with a share in the smoothed top ``k`` and of a few others."""
     if not isinstance(negatives, np.ndarray):
         near, where = negatives.highest(k, width)
-        return where[np.argsort(near)]
+        return where[ascending(near)]
     n = len(negatives)
     if k == n:
-        return np.argsort(negatives)
+        return ascending(negatives)
     passing = np.flatnonzero(negatives > guess_share_threshold(negatives[:: sample_step(n)], n, k, width))
-    order = np.argsort(negatives[passing])
+    order = ascending(negatives[passing])
     if not holds_all_shares(negatives[passing[order]], n, k, width):
         passing = np.flatnonzero(negatives > np.partition(negatives, n - k)[n - k] - width)
-        order = np.argsort(negatives[passing])
+        order = ascending(negatives[passing])
     return passing[order]
 
 
@@ -229,7 +229,10 @@ class Run:
         first = ranking.first(margin)
         full = np.searchsorted(ranking.negatives, width - reach)
         np.maximum(first, full, out=full)
-        mass, moment = top_sums(share), top_sums(share * ranking.negatives)
+        if share.all() and share.min() == 1.0:
+            mass, moment = np.arange(len(share), -1.0, -1.0), ranking.sums
+        else:
+            mass, moment = top_sums(share), top_sums(share * ranking.negatives)
         partly = reach * (mass[first] - mass[full]) + moment[first] - moment[full]
         return cls(
             margin,
