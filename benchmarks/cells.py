@@ -55,7 +55,7 @@ def fill(path: Path, cells: list[Cell]) -> tuple[list[Any], dict[str, str]]:
     known, failed = read(path), {}
     path.parent.mkdir(parents=True, exist_ok=True)
     missing = [cell for cell in cells if name_of(cell.key) not in known]
-    if len(missing) < len(cells):
+    if 1 < len(cells) > len(missing):
         print(f"  {len(cells) - len(missing)} of {len(cells)} are in {path.name} already", flush=True)
     began = time.perf_counter()
     for number, cell in enumerate(missing, 1):
@@ -69,6 +69,7 @@ def fill(path: Path, cells: list[Cell]) -> tuple[list[Any], dict[str, str]]:
         known[name_of(cell.key)] = value
         with path.open("a") as file:
             file.write(json.dumps({"key": cell.key, "value": value}) + "\n")
-        took, left = time.perf_counter() - start, (time.perf_counter() - began) / number * (len(missing) - number)
-        print(f"  {number}/{len(missing)} {cell.text}: {took:.1f} s, about {duration(left)} left", flush=True)
+        print(f"  {cell.text}: {time.perf_counter() - start:.1f} s", end="", flush=True)
+        left = (time.perf_counter() - began) / number * (len(missing) - number)
+        print(f"; {number} of {len(missing)}, about {duration(left)} left" if len(missing) > 1 else "", flush=True)
     return [known.get(name_of(cell.key)) for cell in cells], failed

@@ -77,7 +77,7 @@ def draw(found: dict[str, list[dict[str, Any]]], quick: bool) -> None:
             for (what, color), count in zip(colors.items(), row["win_tie_loss"], strict=True):
                 ax.barh(place, count, left=start, color=color, height=0.75)
                 if count:
-                    text = f"{count} {what}" if place == 0 else f"{count}"
+                    text = f"{count} {what}" if 12 * count > sum(row["win_tie_loss"]) else f"{count}"
                     ink = "black" if what == "tie" else "white"
                     ax.text(start + count / 2, place, text, ha="center", va="center", color=ink, fontsize=8)
                 start += count

@@ -84,5 +84,12 @@ def available() -> tuple[dict[str, Recipe], dict[str, str]]:
 def versions() -> dict[str, str]:
     """Return the versions of the packages that the competitors name and that are there."""
     installed = metadata.packages_distributions()
-    tops = {imported.split(".")[0] for name in names() for imported in load(name).REQUIRES.values()}
-    return {package: metadata.version(package) for top in sorted(tops) for package in installed.get(top, [])[:1]}
+    found = {}
+    for package, imported in [pair for name in names() for pair in load(name).REQUIRES.items()]:
+        # The same import may come under another name, such as xgboost from xgboost-cpu.
+        for there in (package, *installed.get(imported.split(".")[0], ())):
+            try:
+                found.setdefault(package, metadata.version(there))
+            except metadata.PackageNotFoundError:
+                continue
+    return found

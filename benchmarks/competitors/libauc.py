@@ -24,7 +24,7 @@ def dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if issparse(X) else X, dtype=np.float32)
 
 
-def batches(positive: np.ndarray, seed: int = 0) -> Iterator[Any]:
+def batches(positive: np.ndarray, seed: int) -> Iterator[Any]:
     """Yield row numbers, one class after the other, each reshuffled when it is used up."""
     import torch
 
@@ -40,14 +40,14 @@ def batches(positive: np.ndarray, seed: int = 0) -> Iterator[Any]:
 
 
 def training(
-    X: Any, y: Any, band: Band, method: str, lr: float, hardness: float, every: int
+    X: Any, y: Any, band: Band, method: str, lr: float, hardness: float, every: int, seed: int = 0
 ) -> Iterator[tuple[float, np.ndarray]]:
     """Yield the seconds of training so far and the coefficients, after every so many batches, without an end."""
     import torch
     from libauc.losses import pAUC_CVaR_Loss, pAUC_DRO_Loss
     from libauc.optimizers import SOPA, SOPAs
 
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     began = time.perf_counter()
     positive = np.asarray(y) == 1
     rows, labels = torch.from_numpy(dense(X)), torch.from_numpy(positive.astype(np.float32))
@@ -59,7 +59,7 @@ def training(
         loss = pAUC_DRO_Loss(len(labels), Lambda=hardness, device="cpu")
         optimizer = SOPAs(model.parameters(), lr=lr, verbose=False, device="cpu")
     seconds = 0.0
-    for number, index in enumerate(batches(positive), 1):
+    for number, index in enumerate(batches(positive, seed), 1):
         optimizer.zero_grad()
         loss(model(rows[index]), labels[index], index).backward()
         optimizer.step()

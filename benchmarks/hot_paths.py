@@ -1,0 +1,70 @@
+"""The hot paths on small made data: what a change to them is checked with, see ``benchmarks.regression``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.timing import interleaved, summary
+from rocband import KernelPartialAUCSVC, PartialAUCSVC, PartialAUCSVCCV
+from rocband.inference import partial_auc_interval
+from rocband.metrics import partial_auc_score
+from rocband.risks import Band, tight
+
+BAND, INNER = (0.0, 0.05), (0.02, 0.05)
+REPEATS = 5
+
+
+def cases() -> dict[str, Callable[[], Any]]:
+    """Return calls of some tens of milliseconds each."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((20_000, 20), dtype=np.float32)
+    y = random.random(len(X)) < 0.05
+    X[y, :4] += 1.0
+    thin = sparse.csr_array(np.where(random.random((5_000, 200)) < 0.05, 1.0, 0.0))
+    scores = random.normal(size=1_000_000) + (labels := random.random(1_000_000) < 0.02)
+    ranks = Band.from_range(BAND, int((~labels).sum()))
+    some = slice(0, 3_000)
+    certified = {"surrogate": "tight", "anchor": None}
+    return {
+        "certified, full AUC": lambda: PartialAUCSVC((0.0, 1.0), **certified).fit(X, y),
+        "certified, [0, 0.05]": lambda: PartialAUCSVC(BAND, **certified).fit(X, y),
+        "certified, [0.02, 0.05]": lambda: PartialAUCSVC(INNER, **certified).fit(X, y),
+        "default, [0, 0.05]": lambda: PartialAUCSVC(BAND).fit(X, y),
+        "default, [0.02, 0.05], double precision": lambda: PartialAUCSVC(INNER).fit(X.astype(np.float64), y),
+        "sparse rows": lambda: PartialAUCSVC(BAND, **certified).fit(thin, y[:5_000]),
+        "path of C": lambda: PartialAUCSVCCV(BAND, Cs=4, cv=2).fit(X[:6_000], y[:6_000]),
+        "kernel, exact": lambda: KernelPartialAUCSVC(BAND).fit(X[:1_000], y[:1_000]),
+        "kernel, 100 components": lambda: KernelPartialAUCSVC(BAND, n_components=100).fit(X[some], y[some]),
+        "risk of a million scores": lambda: tight(scores[labels], scores[~labels], ranks),
+        "metric of a million scores": lambda: partial_auc_score(labels, scores, fpr_range=BAND),
+        "interval": lambda: partial_auc_interval(y[some], X[some, 0], fpr_range=BAND),
+    }
+
+
+def run(quick: bool = False) -> dict[str, Any]:
+    warnings.simplefilter("ignore")
+    return {name: summary(seconds) for name, seconds in interleaved(cases(), 2 if quick else REPEATS).items()}
+
+
+def once() -> dict[str, float]:
+    """Return the seconds of each case, the second of two calls."""
+    warnings.simplefilter("ignore")
+    seconds = {}
+    for name, call in cases().items():
+        call()
+        began = time.perf_counter()
+        call()
+        seconds[name] = time.perf_counter() - began
+    return seconds
+
+
+if __name__ == "__main__":
+    json.dump(once(), sys.stdout)
