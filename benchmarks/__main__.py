@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> None:
         figures = module.run(quick=True) if quick else module.run()
         show({what: value for what, value in figures.items() if what != "records"})
         path = HERE / "results" / ("local_quick" if quick else "") / f"{name}.json"
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"figures": figures, "machine": machine()}, indent=2) + "\n")
 
 

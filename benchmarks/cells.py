@@ -43,6 +43,14 @@ def read(path: Path) -> dict[str, Any]:
     return known
 
 
+def mend(path: Path) -> None:
+    """End a line that an interruption cut short, so that the next one is not glued to it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as file:
+        if file.tell() and not path.read_bytes().endswith(b"\n"):
+            file.write(b"\n")
+
+
 def duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
@@ -53,7 +61,7 @@ def fill(path: Path, cells: list[Cell]) -> tuple[list[Any], dict[str, str]]:
     A failure is not kept, so that the next run tries again.
     """
     known, failed = read(path), {}
-    path.parent.mkdir(parents=True, exist_ok=True)
+    mend(path)
     missing = [cell for cell in cells if name_of(cell.key) not in known]
     if 1 < len(cells) > len(missing):
         print(f"  {len(cells) - len(missing)} of {len(cells)} are in {path.name} already", flush=True)

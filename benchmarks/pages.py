@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def spread_labels(places: Sequence[float], distance: float) -> list[float]:
     order = sorted(range(len(places)), key=lambda k: places[k])
     moved = list(places)
     for _ in range(50):
-        for low, high in zip(order, order[1:], strict=False):
+        for low, high in pairwise(order):
             lack = distance - (moved[high] - moved[low])
             if lack > 0:
                 moved[low] -= lack / 2

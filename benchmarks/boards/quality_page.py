@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,11 @@ def gathered(records: Records, labels: set[str]) -> Scores:
 def standings(scores: Scores, ours: str) -> list[dict[str, Any]]:
     """Return each model with its mean rank and, against ours, wins, ties and losses; the best rank first."""
     return [
-        {"model": label, "mean_rank": rank, "win_tie_loss": None if label == ours else win_tie_loss(scores, ours, label)}
+        {
+            "model": label,
+            "mean_rank": rank,
+            "win_tie_loss": None if label == ours else win_tie_loss(scores, ours, label),
+        }
         for label, rank in mean_ranks(scores).items()
     ]
 
@@ -68,9 +73,14 @@ def draw(found: dict[str, list[dict[str, Any]]], quick: bool) -> None:
     rows = {kind: [row for row in part if row["win_tie_loss"]] for kind, part in found.items()}
     heights = [len(part) + 1 for part in rows.values()]
     figure, axes = plt.subplots(
-        len(rows), 1, figsize=(7.5, 0.36 * sum(heights) + 0.8), height_ratios=heights, layout="constrained", squeeze=False
+        len(rows),
+        1,
+        figsize=(7.5, 0.36 * sum(heights) + 0.8),
+        height_ratios=heights,
+        layout="constrained",
+        squeeze=False,
     )
-    colors = {"win": COLORS[0], "tie": "#C8C8C8", "loss": COLORS[1]}
+    colors = {"wins": COLORS[0], "ties": "#C8C8C8", "losses": COLORS[1]}
     for ax, (kind, part) in zip(axes[:, 0], rows.items(), strict=True):
         for place, row in enumerate(part):
             start = 0
@@ -78,11 +88,12 @@ def draw(found: dict[str, list[dict[str, Any]]], quick: bool) -> None:
                 ax.barh(place, count, left=start, color=color, height=0.75)
                 if count:
                     text = f"{count} {what}" if 12 * count > sum(row["win_tie_loss"]) else f"{count}"
-                    ink = "black" if what == "tie" else "white"
+                    ink = "black" if what == "ties" else "white"
                     ax.text(start + count / 2, place, text, ha="center", va="center", color=ink, fontsize=8)
                 start += count
         ax.set_yticks(range(len(part)), [row["model"] for row in part], fontsize=8)
         ax.invert_yaxis()
+        ax.margins(x=0)
         ax.set_title(f"{kind}: “{OURS[kind]}” against each, best mean rank first", fontsize=9, loc="left")
         ax.tick_params(length=0)
         ax.xaxis.set_visible(False)
@@ -104,21 +115,30 @@ def write(
     groups = {kind: {label for label, of in kinds.items() if of == kind} for kind in OURS}
     scores = {kind: gathered(records, labels) for kind, labels in groups.items()}
     found = {kind: standings(part, OURS[kind]) for kind, part in scores.items()}
-    seconds = {label: float(np.median([r["seconds"] for r in records if r["model"] == label] or [np.nan])) for label in kinds}
+    seconds = {
+        label: float(np.median([r["seconds"] for r in records if r["model"] == label] or [np.nan])) for label in kinds
+    }
     lines = [
         "# Board: quality at an equal tuning budget",
         "",
-        f"Test pAUC over {settings['splits']} random two-thirds splits (by group where rows belong together) of",
-        f"{len(settings['sets'])} sets and {len(settings['bands'])} bands, trained on at most {settings['rows']:,} rows drawn from",
-        f"the training part, each class in proportion. Every model has {settings['budget']} configurations, chosen for each band",
-        "on the same held-out quarter of the training rows by pAUC, and is then fitted to all of them. Not tuned here are",
-        "rocband with its default C and `LogisticRegressionCV`, which chooses among 8 values itself, by log-loss in 5 folds.",
-        "LibAUC trains for [0, b] whatever the lower end. Trees with the band objective have the log-loss for their first half.",
-        "rocband's default C was chosen on nine of these sets, all but hiv: see [defaults](defaults.md).",
+        *wrap(
+            f"Test pAUC over {settings['splits']} random two-thirds splits (by group where rows belong together) of "
+            f"{len(settings['sets'])} sets and {len(settings['bands'])} bands, trained on at most {settings['rows']:,} "
+            "rows drawn from the training part, each class in proportion. Every model has "
+            f"{settings['budget']} configurations, chosen for each band on the same held-out quarter of the training "
+            "rows by pAUC, and is then fitted to all of them. Not tuned here are rocband with its default C and "
+            "`LogisticRegressionCV`, which chooses among 8 values itself, by log-loss in 5 folds. LibAUC trains for "
+            "[0, b] whatever the lower end. Trees with the band objective have the log-loss for their first half. "
+            "rocband's default C was chosen on nine of these sets, all but hiv: see [defaults](defaults.md).",
+            120,
+        ),
         "",
-        "Wins, ties and losses are rocband's, one for each set and band: a tie is a mean difference, paired over the splits,",
-        f"within two standard errors; with {settings['splits']} splits that is a weak test. Seconds are medians for one band,",
-        "tuning included, on one core.",
+        *wrap(
+            "Wins, ties and losses are rocband's, one for each set and band: a tie is a mean difference, paired over "
+            f"the splits, within two standard errors; with {settings['splits']} splits that is a weak test. Seconds "
+            "are medians for one band, tuning included.",
+            120,
+        ),
         "",
         "![Wins, ties and losses of rocband](board-quality.png)",
     ]

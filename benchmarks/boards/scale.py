@@ -67,7 +67,7 @@ def one_fit(label: str, rows: int, columns: int) -> dict[str, float]:
 def alone(label: str, rows: int, columns: int) -> dict[str, float]:
     """Measure in a process of its own; all threads are one, for a fair share of the machine."""
     words = [sys.executable, "-m", "benchmarks.boards.scale", label, str(rows), str(columns)]
-    threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ | threads)
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or ["it ended without a word"])[-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -32,21 +33,31 @@ def grid(records: Records) -> list[str]:
 def panel(ax: Any, records: Records, along: str, what: str) -> None:
     """Draw one figure over rows or columns, both in logarithms, each line labelled at its end."""
     models = dict.fromkeys(record["model"] for record in records if what in record)
-    lines = [[(r[along], max(r[what], 0.5 if "mega" in what else 1e-3)) for r in records if r["model"] == m and what in r] for m in models]
+    lines = [
+        [(r[along], max(r[what], 0.5 if "mega" in what else 1e-3)) for r in records if r["model"] == m and what in r]
+        for m in models
+    ]
     if not lines:
         return
-    last = max(line[-1][0] for line in lines)
     heights = [np.log10(value) for line in lines for _, value in line]
     places = spread_labels([np.log10(line[-1][1]) for line in lines], 0.055 * (max(heights) - min(heights) + 0.5))
     for k, (model, line, place) in enumerate(zip(models, lines, places, strict=True)):
         color = COLORS[k % len(COLORS)]
-        ax.plot(*zip(*line, strict=True), color=color, ls=STYLES[(k + k // len(COLORS)) % 4], marker="o", ms=3)
+        ax.plot(
+            *zip(*line, strict=True), color=color, ls=STYLES[(k % len(COLORS) + k // len(COLORS)) % 4], marker="o", ms=3
+        )
         ax.annotate(
-            model, line[-1], (last * 1.6, 10**place), color=color, fontsize=7, va="center",
-            arrowprops={"arrowstyle": "-", "color": color, "lw": 0.4},
+            model,
+            line[-1],
+            (1.03, 10**place),
+            textcoords=ax.get_yaxis_transform(),
+            color=color,
+            fontsize=7,
+            va="center",
+            arrowprops={"arrowstyle": "-", "color": color, "lw": 0.4, "relpos": (0, 0.5), "shrinkA": 1},
         )
     ax.set(xscale="log", yscale="log", xlabel=along)
-    ax.set_xlim(right=last * 60)
+    ax.yaxis.set_minor_formatter("")
     ax.spines[["top", "right"]].set_visible(False)
 
 
@@ -54,7 +65,9 @@ def draw(records: dict[str, Records], quick: bool) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, 2, figsize=(10.5, 7.0), layout="constrained")
-    for row, (what, name) in zip(axes, {"seconds": "seconds", "added_megabytes": "MB beyond the data"}.items(), strict=True):
+    for row, (what, name) in zip(
+        axes, {"seconds": "seconds", "added_megabytes": "MB beyond the data"}.items(), strict=True
+    ):
         for ax, along in zip(row, ("rows", "columns"), strict=True):
             panel(ax, records[along], along, what)
             ax.set_title(name, fontsize=9, loc="left")
@@ -65,11 +78,14 @@ def write(records: dict[str, Records], limit: float, skipped: dict[str, str], qu
     lines = [
         "# Board: scale",
         "",
-        "Seconds and memory beyond the data of one fit with default settings, one thread, made data in single precision with",
-        "2% positives, band [0, 0.05]; each in a process of its own after a fit to 2,000 rows. A model goes on to the next",
-        f"size unless, if all grows in proportion, it would take more than {limit:g} s or more than 60% of the free memory.",
-        "LibAUC makes the same number of steps whatever the size, so its time says nothing of its quality. dlib's includes",
-        "the copy into its own vectors.",
+        *wrap(
+            "Seconds and memory beyond the data of one fit with default settings and one thread; made data in single "
+            "precision with 2% positives, band [0, 0.05]; each in a process of its own after a fit to 2,000 rows. A "
+            "model goes on to the next size unless, if all grows in proportion, it would take more than "
+            f"{limit:g} s or more than 60% of the free memory. LibAUC makes the same number of steps whatever the "
+            "size, so its time says nothing of its quality. dlib's includes the copy into its own vectors.",
+            120,
+        ),
         "",
         "![Seconds and memory over rows and columns](board-scale.png)",
         "",

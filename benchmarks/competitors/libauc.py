@@ -17,7 +17,7 @@ from benchmarks.competitors import Band, Recipe, Scorer, no_aim, upper_end
 
 REQUIRES = {"torch": "torch", "libauc": "libauc.losses"}
 HALF, STEPS = 64, 600  # rows of each class in a batch; batches of a fit
-RATES = (0.1, 0.03, 0.01, 0.003)
+RATES = (0.03, 0.01, 0.003, 0.001)
 
 
 def dense(X: Any) -> np.ndarray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.competitors import Band, Recipe, Scorer, whole_band
 from benchmarks.band_objective import band_objective
+from benchmarks.competitors import Band, Recipe, Scorer, whole_band
 
 REQUIRES = {"lightgbm": "lightgbm"}
 TREES = 100

@@ -22,7 +22,7 @@ def kernel(X: Any, y: Any, band: Band, width: float, C: float) -> Scorer:
     """Fit with gamma as a multiple of scikit-learn's "scale"."""
     variance = X.power(2).mean() - X.mean() ** 2 if issparse(X) else X.var()
     gamma = width / (X.shape[1] * float(variance))
-    model = KernelPartialAUCSVC(band, gamma=gamma, C=C, n_components=COMPONENTS, tol=1e-3)
+    model = KernelPartialAUCSVC(band, gamma=gamma, C=C, n_components=COMPONENTS, tol=1e-2)
     return model.fit(X, y).decision_function
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.competitors import Band, Recipe, Scorer, whole_band
 from benchmarks.band_objective import band_objective
+from benchmarks.competitors import Band, Recipe, Scorer, whole_band
 
 REQUIRES = {"xgboost": "xgboost"}
 TREES = 100
@@ -23,7 +23,12 @@ def for_band(X: Any, y: Any, band: Band, **options: Any) -> Scorer:
 
     first = log_loss(X, y, band, TREES // 2, **options)
     second = XGBClassifier(
-        n_estimators=TREES // 2, n_jobs=1, objective=band_objective(band), base_score=0.0, min_child_weight=0.1, **options
+        n_estimators=TREES // 2,
+        n_jobs=1,
+        objective=band_objective(band),
+        base_score=0.0,
+        min_child_weight=0.1,
+        **options,
     )
     second.fit(X, y, base_margin=first(X))
     return lambda rows: second.predict(rows, output_margin=True, base_margin=first(rows))
