@@ -55,17 +55,17 @@ def run(quick: bool = False) -> dict[str, Any]:
     return {name: summary(seconds) for name, seconds in interleaved(cases(), 2 if quick else REPEATS).items()}
 
 
-def once() -> dict[str, float]:
-    """Return the seconds of each case, the second of two calls."""
+def serve() -> None:
+    """Print the names of the cases, then the seconds of one call for each name that is read."""
     warnings.simplefilter("ignore")
-    seconds = {}
-    for name, call in cases().items():
-        call()
+    calls = cases()
+    print(json.dumps(list(calls)), flush=True)
+    for line in sys.stdin:
+        call = calls[line.strip()]
         began = time.perf_counter()
         call()
-        seconds[name] = time.perf_counter() - began
-    return seconds
+        print(time.perf_counter() - began, flush=True)
 
 
 if __name__ == "__main__":
-    json.dump(once(), sys.stdout)
+    serve()

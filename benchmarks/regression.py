@@ -1,9 +1,9 @@
 """Compare the hot paths of two revisions in one run: ``python -m benchmarks.regression BASE [HEAD]``.
 
 BASE is checked out into a temporary worktree; so is HEAD if it is given, else the working tree as it is counts. The
-cases are those of this working tree's ``benchmarks.hot_paths`` for both, run in turn in processes of their own. A case
-has become slower when even the first quartile of its ratios, head over base, round by round, is above the threshold;
-then the exit code is 1.
+cases are those of this working tree's ``benchmarks.hot_paths`` for both. Each revision has a process of its own; they
+take turns call by call, so that a busy moment of the machine hits both. A case has become slower when even the first
+quartile of its ratios, head over base, round by round, is above the threshold; then the exit code is 1.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
-ROUNDS, THRESHOLD = 7, 1.1
+ROUNDS, THRESHOLD = 15, 1.1
 
 
 @contextmanager
@@ -40,24 +40,41 @@ def checked_out(revision: str | None) -> Iterator[Path]:
             subprocess.run([*git, "remove", "--force", str(target)], check=True)
 
 
-def seconds_of(tree: Path) -> dict[str, float]:
-    """Run the cases once with the package of a tree."""
-    paths = os.pathsep.join([str(tree / "src"), str(ROOT)])
-    words = [sys.executable, "-m", "benchmarks.hot_paths"]
-    done = subprocess.run(words, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+class Worker:
+    """A process that runs the cases with the package of a tree, one call at a time."""
+
+    def __init__(self, tree: Path) -> None:
+        paths = os.pathsep.join([str(tree / "src"), str(ROOT)])
+        words = [sys.executable, "-m", "benchmarks.hot_paths"]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen(words, env=os.environ | {"PYTHONPATH": paths}, **pipes)
+        self.cases: list[str] = json.loads(self.answer())
+
+    def answer(self) -> str:
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError("A revision cannot run the cases; what it said stands above.")
+        return line
+
+    def seconds(self, name: str) -> float:
+        print(name, file=self.process.stdin, flush=True)
+        return float(self.answer())
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.wait()
 
 
-def ratios(base: Path, head: Path, rounds: int) -> dict[str, list[float]]:
-    """Return head's time over base's for each case, round by round; who comes first alternates."""
-    found: dict[str, list[float]] = {}
-    for number in range(rounds):
-        trees = {"base": base, "head": head}
-        order = list(trees)[:: -1 if number % 2 else 1]
-        seconds = {which: seconds_of(trees[which]) for which in order}
-        for name in seconds["head"]:
-            found.setdefault(name, []).append(seconds["head"][name] / seconds["base"][name])
-        print(f"  round {number + 1} of {rounds}", flush=True)
+def ratios(base: Worker, head: Worker, rounds: int) -> dict[str, list[float]]:
+    """Return head's time over base's for each case, round by round after a warm-up; who starts alternates."""
+    found: dict[str, list[float]] = {name: [] for name in head.cases}
+    for number in range(rounds + 1):
+        order = [base, head][:: -1 if number % 2 else 1]
+        for name, values in found.items():
+            seconds = {worker: worker.seconds(name) for worker in order}
+            if number:
+                values.append(seconds[head] / seconds[base])
+        print(f"  round {number} of {rounds}" if number else "  warm-up", flush=True)
     return found
 
 
@@ -82,8 +99,13 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--threshold", type=float, default=THRESHOLD, help="what ratio is too much")
     options = parser.parse_args()
-    with checked_out(options.base) as base, checked_out(options.head) as head:
-        found = ratios(base, head, options.rounds)
+    with (
+        checked_out(options.base) as base,
+        checked_out(options.head) as head,
+        closing(Worker(base)) as one,
+        closing(Worker(head)) as other,
+    ):
+        found = ratios(one, other, options.rounds)
     names = report(found, options.threshold)
     print(f"Slower by more than {options.threshold - 1:.0%}: {', '.join(names) or 'none'}.")
     return 1 if names else 0
