@@ -87,9 +87,10 @@ def measure(
 
 
 def plan(recipes: dict[str, Recipe], settings: dict[str, Any]) -> list[Cell]:
+    """List the cells split by split, so that a board that is cut short has whole splits."""
     cells, versions = [], competitors.versions()
-    for name in settings["sets"]:
-        for number in range(settings["splits"]):
+    for number in range(settings["splits"]):
+        for name in settings["sets"]:
             for label, recipe in recipes.items():
                 grid = recipe.grid[:: max(len(recipe.grid) // settings["budget"], 1)]
                 key = {"set": name, "split": number, "model": label, "rows": settings["rows"], "grid": grid}

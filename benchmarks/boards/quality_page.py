@@ -128,7 +128,8 @@ def write(
             f"{settings['budget']} configurations, chosen for each band on the same held-out quarter of the training "
             "rows by pAUC, and is then fitted to all of them. Not tuned here are rocband with its default C and "
             "`LogisticRegressionCV`, which chooses among 8 values itself, by log-loss in 5 folds. LibAUC trains for "
-            "[0, b] whatever the lower end. Trees with the band objective have the log-loss for their first half. "
+            "[0, b] whatever the lower end. rocband's kernel has 200 of Nystroem's features. Trees with the band "
+            "objective have the log-loss for their first half. "
             "rocband's default C was chosen on nine of these sets, all but hiv: see [defaults](defaults.md).",
             120,
         ),
