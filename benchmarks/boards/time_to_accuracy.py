@@ -25,7 +25,7 @@ BAND = (0.0, 0.05)
 TOLS, CS = (1e-1, 1e-2, 1e-3, 1e-4), (1.0, 10.0, 100.0, 1000.0)
 SETTINGS = {
     "gap_sets": ("ijcnn1", "made 100,000 x 50"),
-    "repeats": 5,
+    "repeats": 3,
     "passes": solver.CASES,
     "test_sets": ("letter Q", "ijcnn1", "a9a", "covtype 5"),
     "seconds": 15.0,  # of training, for each configuration of LibAUC
