@@ -109,7 +109,8 @@ def run(quick: bool = False) -> dict[str, Any]:
     warnings.simplefilter("ignore")
     recipes, skipped = competitors.available()
     settings = QUICK if quick else {"sets": SETS, "rows": ROWS, "splits": SPLITS, "bands": BANDS, "budget": 8}
-    settings = settings | {"sets": [name for name in settings["sets"] if name not in missing(settings["sets"])]}
+    absent = missing(settings["sets"])
+    settings = settings | {"sets": [name for name in settings["sets"] if name not in absent]}
     cells = plan(recipes, settings)
     values, failed = fill(kept_in("quality", quick), cells)
     records = [
@@ -120,5 +121,5 @@ def run(quick: bool = False) -> dict[str, Any]:
     ]
     kinds = {label: recipe.kind for label, recipe in recipes.items()}
     untuned = [label for label, recipe in recipes.items() if len(recipe.grid) == 1]
-    figures = quality_page.write(records, kinds, untuned, settings, skipped | missing(SETS), failed, quick)
+    figures = quality_page.write(records, kinds, untuned, settings, skipped | absent, failed, quick)
     return figures | {"skipped": skipped, "failed": failed, "records": records}
