@@ -80,14 +80,15 @@ def recipes() -> dict[str, Recipe]:
     import torch
 
     torch.set_num_threads(1)
-    aims = {"SOPA": upper_end, "SOPAs": no_aim}
+    # What decides how hard the hardest negatives weigh: SOPA's eta, and SOPAs' Lambda, with which 0.1 overflows.
+    ways = {"SOPA": (upper_end, (1.0, 0.1)), "SOPAs": (no_aim, (1.0, 10.0))}
     return {
         f"LibAUC {method}": Recipe(
             fit,
-            tuple({"method": method, "lr": lr, "hardness": hardness} for lr in RATES for hardness in (1.0, 0.1)),
+            tuple({"method": method, "lr": lr, "hardness": hardness} for lr in RATES for hardness in values),
             {"method": method, "lr": 0.01, "hardness": 1.0},
             aim=aim,
             packages=("libauc", "torch"),
         )
-        for method, aim in aims.items()
+        for method, (aim, values) in ways.items()
     }
