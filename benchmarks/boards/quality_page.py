@@ -131,7 +131,7 @@ def write(
             "[0, b] whatever the lower end. rocband's kernel has 200 of Nystroem's features. Trees with the band "
             "objective have the log-loss for their first half. "
             "rocband's default C was chosen on nine of these sets, all but hiv: see [defaults](defaults.md). The grids "
-            "of its kernel and of LibAUC's learning rate were set after trial runs on one split each of a9a, hiv, "
+            "of its kernel and of LibAUC's settings were set after trial runs on one split each of a9a, hiv, "
             "ijcnn1, letter Q and mammography, whose test figures were seen.",
             120,
         ),
