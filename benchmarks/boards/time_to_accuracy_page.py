@@ -198,7 +198,8 @@ def write(
             f"{settings['seconds']:g} s in {settings['configurations']} configurations of learning rate (lr) and of "
             "eta or Lambda (hardness), and the best one again with other seeds. For each the configuration that "
             "arrives first is shown, so choosing it costs nothing here. LibAUC's scores on the test part are measured "
-            "outside the clock; its grids were set after trial runs on letter Q and ijcnn1. Medians, fastest and slowest.",
+            "outside the clock; its grids were set after trial runs on letter Q and ijcnn1. Medians, fastest and "
+            "slowest.",
             120,
         ),
         "",
