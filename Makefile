@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-browser lint docs bench clean
+.PHONY: demo test test-browser lint docs bench bench-peers clean
 
 demo: .venv/.demo
 	$(BIN)/python -m rocband.demo
@@ -25,6 +25,8 @@ docs: .venv/.docs
 bench: .venv/.bench
 	$(BIN)/python -m benchmarks $(ARGS)
 
+bench-peers: .venv/.bench-peers
+
 .venv/.pip:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocband needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
@@ -36,7 +38,8 @@ bench: .venv/.bench
 .venv/.browser: EXTRA = browser
 .venv/.docs: EXTRA = docs
 .venv/.bench: EXTRA = bench
-.venv/.demo .venv/.test .venv/.browser .venv/.docs .venv/.bench: .venv/.pip pyproject.toml
+.venv/.bench-peers: EXTRA = bench-peers
+.venv/.demo .venv/.test .venv/.browser .venv/.docs .venv/.bench .venv/.bench-peers: .venv/.pip pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRA)]'
 	touch $@
 

@@ -1,8 +1,13 @@
-"""Run benchmarks: ``python -m benchmarks [names]``. A name may be shortened; no names means all; --list names them."""
+"""Run benchmarks: ``python -m benchmarks [--quick] [names]``.
+
+A name may be shortened, ``boards`` stands for all boards, and no names means all; --list names them. With --quick only
+those run that have a quick form, on data that need no file; their pages and figures go to results/local_quick.
+"""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import os
 import pkgutil
@@ -14,12 +19,19 @@ import numpy as np
 import scipy
 import sklearn
 
+from benchmarks import competitors
+
 HERE = Path(__file__).resolve().parent
-NO_BENCHMARKS = {"__main__", "sets", "timing"}
+NO_BENCHMARKS = {"__main__", "band_objective", "cells", "pages", "regression", "sets", "standings", "timing"}
+
+
+def modules_in(folder: Path) -> list[str]:
+    return sorted(module.name for module in pkgutil.iter_modules([str(folder)]) if not module.ispkg)
 
 
 def available() -> list[str]:
-    return sorted(module.name for module in pkgutil.iter_modules([str(HERE)]) if module.name not in NO_BENCHMARKS)
+    boards = [f"boards.{name}" for name in modules_in(HERE / "boards") if not name.endswith("_page")]
+    return boards + [name for name in modules_in(HERE) if name not in NO_BENCHMARKS]
 
 
 def chosen(wanted: list[str]) -> list[str]:
@@ -31,6 +43,7 @@ def chosen(wanted: list[str]) -> list[str]:
 
 def machine() -> dict[str, object]:
     versions = {module.__name__: module.__version__ for module in (np, scipy, sklearn)}
+    versions |= competitors.versions()
     return {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count(), **versions}
 
 
@@ -47,13 +60,16 @@ def main(arguments: list[str]) -> None:
     if arguments == ["--list"]:
         print("\n".join(available()))
         return
-    for name in chosen(arguments):
+    quick = "--quick" in arguments
+    for name in chosen([word for word in arguments if word != "--quick"]):
         module = importlib.import_module(f"benchmarks.{name}")
+        if quick and "quick" not in inspect.signature(module.run).parameters:
+            continue
         print(f"{name}: {(module.__doc__ or '').splitlines()[0]}", flush=True)
-        figures = module.run()
-        show(figures)
-        path = HERE / "results" / f"{name}.json"
-        path.parent.mkdir(exist_ok=True)
+        figures = module.run(quick=True) if quick else module.run()
+        show({what: value for what, value in figures.items() if what != "records"})
+        path = HERE / "results" / ("local_quick" if quick else "") / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"figures": figures, "machine": machine()}, indent=2) + "\n")
 
 

@@ -8,10 +8,11 @@ import sys
 import tempfile
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks.sets import fill, made
+from benchmarks.timing import watched
 from rocband import PartialAUCSVC
 
 BAND, C = (0.0, 0.05), 100.0
@@ -19,24 +20,8 @@ ROWS, COLUMNS = (10_000, 100_000, 1_000_000, 10_000_000), (10, 100, 1000)
 ARRAY_ROWS, MAP_ROWS, WIDTH = 10_000_000, 30_000_000, 50  # float32: 2 GB and 6 GB
 
 
-def fill(X: np.ndarray, y: np.ndarray, block: int = 200_000) -> None:
-    """Fill in blocks: one column in ten separates the classes a little."""
-    rng = np.random.default_rng(0)
-    for start in range(0, len(X), block):
-        part = slice(start, min(start + block, len(X)))
-        y[part] = rng.random(part.stop - start) < 0.02
-        X[part] = rng.standard_normal((part.stop - start, X.shape[1]), dtype=np.float32)
-        X[part, ::10] += 1.5 * y[part, None] / np.sqrt(X.shape[1] / 10)
-
-
-def make(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
-    X, y = np.empty((rows, columns), dtype=np.float32), np.empty(rows, dtype=bool)
-    fill(X, y)
-    return X, y
-
-
 def timed_fit(rows: int, columns: int) -> dict[str, float]:
-    X, y = make(rows, columns)
+    X, y = made(rows, columns)
     w = np.ones(columns, dtype=np.float32)
     began = time.perf_counter()
     for _ in range(3):
@@ -59,43 +44,22 @@ def peak_in_subprocess(kind: str) -> dict[str, float]:
     return json.loads(done.stdout)
 
 
-def anonymous_megabytes() -> float:
-    """Memory of this process that is not backed by a file, at its peak since the last call to `watch`."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("RssAnon:")[1].split()[0]) / 1024
-
-
 def fit_and_watch(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
     """Fit while a thread watches the memory."""
-    import threading
-
-    before, peak, done = anonymous_megabytes(), 0.0, threading.Event()
-
-    def watch() -> None:
-        nonlocal peak
-        while not done.wait(0.005):
-            peak = max(peak, anonymous_megabytes())
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    began = time.perf_counter()
-    model = PartialAUCSVC(BAND, C=C).fit(X, y)
-    seconds = time.perf_counter() - began
-    done.set()
-    thread.join()
+    model, cost = watched(lambda: PartialAUCSVC(BAND, C=C).fit(X, y))
     size = X.nbytes / 2**20
     return {
         "data_megabytes": size,
-        "added_megabytes": peak - before,
-        "added_share": (peak - before) / size,
-        "seconds": seconds,
+        "added_megabytes": cost["added_megabytes"],
+        "added_share": cost["added_megabytes"] / size,
+        "seconds": cost["seconds"],
         "passes": model.n_iter_,
     }
 
 
 def main(kind: str) -> None:
     if kind == "array":
-        print(json.dumps(fit_and_watch(*make(ARRAY_ROWS, WIDTH))))
+        print(json.dumps(fit_and_watch(*made(ARRAY_ROWS, WIDTH))))
         return
     with tempfile.TemporaryDirectory() as folder:
         X = np.lib.format.open_memmap(f"{folder}/X.npy", mode="w+", dtype=np.float32, shape=(MAP_ROWS, WIDTH))
