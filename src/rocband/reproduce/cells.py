@@ -111,7 +111,7 @@ def _collapse(cell: Cell) -> dict[str, Any]:
         proved = bool(result.lower_bound >= C * (1 - FLAT))
         if proved or kind == cell.method:
             break
-    decided = proved or result.status is Status.CONVERGED
+    decided = proved or result.objective < C * (1 - FLAT) or result.status is Status.CONVERGED
     return {"result": {"collapsed": proved if decided else None}, "seconds": {}}
 
 
