@@ -241,7 +241,7 @@ class TestTrouble:
         assert sorted(os.listdir()) == sorted([*before, "kept.csv"])
 
     def test_a_bug_is_one_sentence_too(self, tables, monkeypatch):
-        monkeypatch.setattr("rocband.cli.commands.measure.score_rows", lambda *_: 1 / 0)
+        monkeypatch.setattr("rocband.cli.study.score_rows", lambda *_: 1 / 0)
         result = run("evaluate", "test.csv", "--score", "old", code=1)
         assert "Stopped by an unexpected ZeroDivisionError: division by zero; ROCBAND_DEBUG=1" in result.stderr
         monkeypatch.setenv("ROCBAND_DEBUG", "1")
@@ -261,5 +261,5 @@ class TestTrouble:
         def broken(*_):
             raise error
 
-        monkeypatch.setattr("rocband.cli.commands.measure.score_rows", broken)
+        monkeypatch.setattr("rocband.cli.study.score_rows", broken)
         assert sentence in run("evaluate", "test.csv", "--score", "old", code=code).stderr
