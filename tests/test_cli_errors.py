@@ -139,8 +139,8 @@ class TestBadInput:
 
     def test_bands_and_numbers(self, tables):
         for band in ((0.5, 0.1), (-1, 0.1), ("nan", 1)):
-            assert "fpr_range" in fails("fit", "train.csv", "--columns", "age", *ARGUMENTS, "--fpr", *band)
-        assert "C must be a finite number" in fails("fit", "train.csv", "--columns", "age", *ARGUMENTS, "--C", -1)
+            assert "--fpr" in fails("fit", "train.csv", "--columns", "age", *ARGUMENTS, "--fpr", *band)
+        assert "--C must be a finite number" in fails("fit", "train.csv", "--columns", "age", *ARGUMENTS, "--C", -1)
         assert "--fpr 0 0.05" in fails(
             "evaluate", "test.csv", "--score", "old", "--target", "sick", "--positive", "yes"
         )

@@ -84,6 +84,11 @@ class Delimited(io.TextIOBase):
 
     def _count_quoted(self, line: str, number: int) -> None:
         """Count the separators outside quotation marks; a record may go on in the next lines."""
+        if self._open is None and line.count(self._separator) == len(self.header) - 1:
+            # The usual case at little cost: marks in pairs, and no separator between those of a pair.
+            parts = line.split('"')
+            if len(parts) % 2 == 1 and self._separator not in "".join(parts[1::2]):
+                return
         start, separators = self._open or (number, 0)
         rest = line
         if self._open is not None:
