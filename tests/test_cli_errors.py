@@ -139,8 +139,8 @@ class TestBadInput:
 
     def test_bands_and_numbers(self, tables):
         for band in ((0.5, 0.1), (-1, 0.1), ("nan", 1)):
-            assert "fpr_range" in fails("fit", "train.csv", "--columns", "age", *ARGUMENTS, "--fpr", *band)
-        assert "C must be a finite number" in fails("fit", "train.csv", "--columns", "age", *ARGUMENTS, "--C", -1)
+            assert "--fpr" in fails("fit", "train.csv", "--columns", "age", *ARGUMENTS, "--fpr", *band)
+        assert "--C must be a finite number" in fails("fit", "train.csv", "--columns", "age", *ARGUMENTS, "--C", -1)
         assert "--fpr 0 0.05" in fails(
             "evaluate", "test.csv", "--score", "old", "--target", "sick", "--positive", "yes"
         )
@@ -241,7 +241,7 @@ class TestTrouble:
         assert sorted(os.listdir()) == sorted([*before, "kept.csv"])
 
     def test_a_bug_is_one_sentence_too(self, tables, monkeypatch):
-        monkeypatch.setattr("rocband.cli.commands.measure.score_rows", lambda *_: 1 / 0)
+        monkeypatch.setattr("rocband.cli.study.score_rows", lambda *_: 1 / 0)
         result = run("evaluate", "test.csv", "--score", "old", code=1)
         assert "Stopped by an unexpected ZeroDivisionError: division by zero; ROCBAND_DEBUG=1" in result.stderr
         monkeypatch.setenv("ROCBAND_DEBUG", "1")
@@ -261,5 +261,5 @@ class TestTrouble:
         def broken(*_):
             raise error
 
-        monkeypatch.setattr("rocband.cli.commands.measure.score_rows", broken)
+        monkeypatch.setattr("rocband.cli.study.score_rows", broken)
         assert sentence in run("evaluate", "test.csv", "--score", "old", code=code).stderr

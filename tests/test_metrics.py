@@ -328,6 +328,19 @@ class TestScorer:
         assert scorer(model, X, y) == pytest.approx(expected, abs=EXACT)
         assert np.isfinite(cross_val_score(model, X, y, cv=3, scoring=scorer)).all()
 
+    @pytest.mark.parametrize("dtype", [str, object])
+    @pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
+    def test_labels_that_are_text(self, problem, model, dtype):
+        """As for scikit-learn's scorers, the positives are the second of the classes."""
+        X, y = problem
+        names = np.where(y == 1, "yes", "no").astype(dtype)
+        scorer = partial_auc_scorer((0.0, 0.2))
+        expected = cross_val_score(model, X, y, cv=3, scoring=scorer)
+        np.testing.assert_allclose(cross_val_score(model, X, names, cv=3, scoring=scorer), expected)
+        reversed_names = np.where(y == 1, "a", "b").astype(dtype)
+        flipped = cross_val_score(model, X, 1 - y, cv=3, scoring=scorer)
+        np.testing.assert_allclose(cross_val_score(model, X, reversed_names, cv=3, scoring=scorer), flipped)
+
     def test_grid_search(self, problem):
         X, y = problem
         for model, grid in ((LogisticRegression(), {"C": [0.01, 1.0]}), (GaussianNB(), {"var_smoothing": [1e-9, 0.1]})):

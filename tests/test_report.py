@@ -26,6 +26,7 @@ from rocband.datasets import make_band_problem
 from rocband.inference import compare_many, partial_auc_interval, tpr_at_fpr_interval
 from rocband.metrics import tpr_at_fpr_score
 from rocband.threshold import operating_points
+from rocband.threshold.decimals import threshold_text
 
 BAND = (0.02, 0.2)
 X, Y = make_band_problem(240, random_state=0)
@@ -151,7 +152,9 @@ class TestFigures:
         page = write(tmp_path / "page.html", SCORES["both"], prevalence=0.1)
         (first, *_) = operating_points(Y, SCORES["both"], BAND[0], prevalence=0.1).to_dict("records")
         row = next(row for row in page.rows if row[0] == "2%")
-        assert row[1] == f"{first['threshold']:.4g}"
+        assert row[1] == threshold_text(first["threshold"], SCORES["both"])
+        above = SCORES["both"][Y == 0] > float(row[1])
+        assert above.mean() == first["FPR"] <= BAND[0]
         assert row[3].startswith(f"{100 * first['TPR']:#.3g}% ")
         assert row[5].startswith(f"{first['alerts per 1,000']:.1f} ")
         assert "at a prevalence of 10.0%" in page.source.lower()

@@ -46,6 +46,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 
 from rocband.metrics import partial_auc_scorer
 from rocband.threshold import FPRThresholdClassifier, operating_points
+from rocband.threshold.decimals import threshold_text
 from rocband.threshold.ranks import negatives_needed, plain_rank, safe_rank
 
 THOROUGH = settings(max_examples=200, deadline=None)
@@ -700,3 +701,24 @@ def test_table_says_when_pandas_is_missing(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_pandas)
     with pytest.raises(ImportError, match="operating_points returns a data frame and needs pandas; install pandas"):
         operating_points([0, 1], [0.0, 1.0])
+
+
+class TestThresholdText:
+    @settings(deadline=None)
+    @given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=30), st.integers(0, 29))
+    @example([1.5230001, 1.5230002], 0)
+    @example([-0.0, 5e-324], 0)
+    @example([0.1, float(np.nextafter(0.1, 1))], 0)
+    def test_parts_the_scores_as_the_exact_number_does(self, scores, position):
+        values = np.array(scores)
+        threshold = scores[position % len(scores)]
+        written = float(threshold_text(threshold, values))
+        assert written >= threshold
+        np.testing.assert_array_equal(values > written, values > threshold)
+
+    @pytest.mark.parametrize(
+        ("threshold", "following", "text"),
+        [(1.5230001, 9, "1.524"), (1.5230001, 1.523001, "1.5230001"), (-0.00012345678, 0, "-0.0001234"), (2, 3, "2")],
+    )
+    def test_few_digits(self, threshold, following, text):
+        assert threshold_text(float(threshold), [threshold, following]) == text

@@ -38,12 +38,21 @@ class Commands(click.Group):
         with _one_sentence(), warnings_as_lines():
             return super().invoke(ctx)
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of a first session."""
+        return list(self.commands)
+
 
 @contextlib.contextmanager
 def _one_sentence() -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()
+    except click.BadOptionUsage as error:
+        if error.option_name == "--fpr":
+            sentence = "--fpr takes two numbers, the ends of the band, such as --fpr 0 0.05."
+            raise click.BadOptionUsage("--fpr", sentence, error.ctx) from None
+        raise
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise
     except KeyboardInterrupt:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import textwrap
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from rocband.cli.labels import Labels
 from rocband.cli.source import Source
 
-__all__ = ["Name", "Script", "quoted"]
+__all__ = ["Name", "Script", "column_code", "quoted"]
 
 _WIDTH = 100
 _HOMES = {
@@ -38,31 +39,90 @@ class Script:
         """Add a line."""
         self._lines.append(line)
 
-    def read(self, source: Source, variable: str = "table") -> None:
-        """Add the line that reads a table with the columns of a source."""
-        path = "/dev/stdin" if source.path == "-" else source.path
-        if source.format == "parquet":
+    def read(self, source: Source, columns: Iterable[str | None] = ()) -> None:
+        """Add the lines that read a table; of an archive of arrays, these columns beside the features."""
+        {"csv": self._read_csv, "parquet": self._read_parquet, "svmlight": self._read_svmlight}.get(
+            source.format, self._read_npz
+        )(source, sorted({name for name in columns if name}))
+        if source.found.raw and source.format != "npz":
+            self.add("table.columns = table.columns.str.strip()")
+        for names, how in ((source.found.floats, "astype(float)"), (source.found.text, "apply(as_text)")):
+            if names:
+                chosen = f"table[{self.expression(sorted(names))}]"
+                self.add(f"{chosen} = {chosen}.{how}")
+        if source.found.text:
+            self.use("rocband.cli.columns", "as_text")
+
+    def _file(self, source: Source, seekable: bool = False, text: bool = False) -> str:
+        """Return Python for the file, or for standard input."""
+        if source.path != "-":
+            return quoted(source.path)
+        self.use("sys")
+        if not seekable:
+            return "sys.stdin" if text else "sys.stdin.buffer"
+        self.use("io")
+        return "io.BytesIO(sys.stdin.buffer.read())"
+
+    def _read_csv(self, source: Source, _: list[str]) -> None:
+        self.use("pandas as pd")
+        text = [source.found.raw.get(name, name) for name in dict.fromkeys(source.text)]
+        options = {
+            "sep": (source.separator, ","),
+            "decimal": (source.decimal, "."),
+            "encoding": (source.encoding, "utf-8"),
+            "na_values": (list(source.missing), []),
+            "dtype": (dict.fromkeys(text, "str"), {}),
+            "index_col": (False if source.found.longer else None, None),
+        }
+        given = {name: value for name, (value, default) in options.items() if value != default}
+        arguments = [f"{name}={self.expression(value)}" for name, value in given.items()]
+        arguments = [self._file(source), *arguments, "skipinitialspace=True"]
+        self.add(self.call("table = pd.read_csv", arguments))
+
+    def _read_parquet(self, source: Source, _: list[str]) -> None:
+        if not source.found.own_types:
             self.use("pandas as pd")
-            self.add(f"{variable} = pd.read_parquet({quoted(path)})")
-        elif source.format == "csv":
-            self.use("pandas as pd")
-            options = {
-                "sep": (source.separator, ","),
-                "decimal": (source.decimal, "."),
-                "encoding": (source.encoding, "utf-8"),
-                "na_values": (list(source.missing), []),
-                "dtype": (dict.fromkeys(source.text, "str"), {}),
-            }
-            given = {name: value for name, (value, default) in options.items() if value != default}
-            arguments = [f"{name}={self.expression(value)}" for name, value in given.items()]
-            self.add(self.call(f"{variable} = pd.read_csv", [quoted(path), *arguments, "skipinitialspace=True"]))
-        elif source.format == "npz":
-            self.use("numpy as np")
-            self.add(f"{variable} = np.load({quoted(path)})")
+            self.add(f"table = pd.read_parquet({self._file(source, seekable=True)})")
+            return
+        self.use("pyarrow.parquet as pq")
+        self.add(f"table = pq.read_table({self._file(source, seekable=True)}).to_pandas(ignore_metadata=True)")
+
+    def _read_svmlight(self, source: Source, _: list[str]) -> None:
+        self.use("sklearn.datasets", "load_svmlight_file")
+        arguments = [self._file(source), "query_id=True", f"zero_based={source.zero_based}"]
+        if source.n_features is not None:
+            arguments.append(f"n_features={source.n_features}")
+        self.add(self.call("X, target, qid = load_svmlight_file", arguments))
+
+    def _read_npz(self, source: Source, columns: list[str]) -> None:
+        for module in ("numpy as np", "pandas as pd"):
+            self.use(module)
+        self.add(f"arrays = np.load({self._file(source, seekable=True)})")
+        others = self.call("", [f"{quoted(name)}: arrays[{quoted(name)}]" for name in columns], brackets=("{", "}"))
+        if source.found.sparse:
+            self.use("scipy", "sparse")
+            self.add('parts = arrays["data"], arrays["indices"], arrays["indptr"]')
+            self.add('X = sparse.csr_matrix(parts, shape=arrays["shape"])')
+            self.add(f"table = pd.DataFrame({others})")
+            return
+        names = 'arrays["columns"]' if source.found.named else '[f"x{k}" for k in range(arrays["X"].shape[1])]'
+        self.add(f'table = pd.DataFrame(arrays["X"], columns={names})')
+        if columns:
+            self.add(f"table = table.assign(**{others})")
+
+    def labels(self, source: Source, target: str, labels: Labels, rest: bool) -> None:
+        """Add the line that makes y."""
+        column = column_code(source, target)
+        if labels.typed and (source.format == "csv" or not labels.text):
+            literal = None if labels.padded else labels.positive
         else:
-            self.use("sklearn.datasets", "load_svmlight_file")
-            arguments = [quoted(path), "query_id=True", f"zero_based={source.zero_based}"]
-            self.add(self.call("X, target, qid = load_svmlight_file", arguments))
+            literal = None if labels.changed else quoted(labels.positive)
+        if literal is not None:
+            self.add(f"y = ({column} == {literal}).astype(int)")
+            return
+        self.use("rocband.cli.labels", "positive_rows")
+        arguments = [column, *map(quoted, (target, source.name, labels.positive, rest))]
+        self.add(f"y = {self.call('positive_rows', arguments)}[0]")
 
     def expression(self, value: Any) -> str:
         """Return Python for an estimator or a plain value, and note its imports."""
@@ -71,8 +131,7 @@ class Script:
         if isinstance(value, list | tuple):
             parts = [self.expression(item) for item in value]
             if value and all(isinstance(item, str) and not isinstance(item, Name) for item in value):
-                parts = textwrap.wrap(", ".join(parts), _WIDTH - 8, break_long_words=False, break_on_hyphens=False)
-                parts = [part.removesuffix(",") for part in parts]
+                parts = list(_filled(parts))
             left, right = "[]" if isinstance(value, list) else "()"
             comma = "," if isinstance(value, tuple) and len(parts) == 1 else ""
             return self.call("", parts, brackets=(left, f"{comma}{right}"))
@@ -109,6 +168,23 @@ class Script:
         named = [(module, ", ".join(sorted(names))) for module, names in sorted(self._imports.items()) if names]
         imports += [f"from {module} import {names}" for module, names in named]
         return "\n".join([*imports, "", *self._lines])
+
+
+def column_code(source: Source, name: str) -> str:
+    """Return Python for a column of a table that was read."""
+    return name if source.format == "svmlight" else f"table[{quoted(name)}]"
+
+
+def _filled(parts: list[str]) -> Iterator[str]:
+    """Put parts together into lines that are not too long."""
+    line = ""
+    for part in parts:
+        if line and len(line) + len(part) + 2 > _WIDTH - 8:
+            yield line
+            line = ""
+        line = f"{line}, {part}" if line else part
+    if line:
+        yield line
 
 
 def quoted(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -9,9 +10,22 @@ import click
 
 from rocband.cli.source import FORMATS, Source
 
-__all__ = ["fpr_option", "label_options", "output_options", "reading_options", "scorer_options", "source_of"]
+__all__ = [
+    "SEED",
+    "Share",
+    "fpr_option",
+    "inference_options",
+    "label_options",
+    "output_options",
+    "reading_options",
+    "scorer_options",
+    "source_of",
+    "table_options",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
+SEED = click.IntRange(0, 2**32 - 1)
+_DRAWS = click.IntRange(100)
 _READING = ("format", "separator", "decimal", "encoding", "missing", "zero_based")
 
 
@@ -22,6 +36,36 @@ def _stack(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
         return function
 
     return apply
+
+
+class Share(click.FloatRange):
+    """A number between 0 and 1, which are among them or not."""
+
+    def __init__(self, low: bool = False, high: bool = False) -> None:
+        super().__init__(0, 1, min_open=not low, max_open=not high)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        pair = "; it takes two numbers, such as --fpr 0 0.05." if param is not None and param.nargs == 2 else "."
+        try:
+            if math.isfinite(float(value)):
+                return float(super().convert(value, param, ctx))
+        except ValueError:
+            pass
+        except click.BadParameter as error:
+            self.fail(f"{error.message.rstrip('.')}{pair}", param, ctx)
+        self.fail(f"{value!r} is not a number{pair}", param, ctx)
+
+
+_Band = tuple[float, float]
+
+
+def _rising(ctx: click.Context, param: click.Parameter, value: _Band | None) -> _Band | None:
+    if value is not None and not value[0] < value[1]:
+        raise click.BadParameter(
+            f"the first number must be less than the second, got {value[0]:g} and {value[1]:g}.", ctx, param
+        )
+    return value
 
 
 reading_options = _stack(
@@ -45,13 +89,19 @@ output_options = _stack(
     click.option("--quiet", "-q", is_flag=True, help="Print no more than errors and warnings."),
 )
 
+# For commands whose result is a table.
+table_options = _stack(
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text."),
+    click.option("--quiet", "-q", is_flag=True, help="Print the tables only, and errors and warnings."),
+)
+
 scorer_options = _stack(
     click.option("--score", "scores", multiple=True, metavar="COLUMN", help="Column of scores; may be repeated."),
     click.option("--model", "models", multiple=True, metavar="FILE", help="Model to score the rows; may be repeated."),
 )
 
 inference_options = _stack(
-    click.option("--confidence", default=0.95, show_default=True, help="Of the intervals."),
+    click.option("--confidence", type=Share(), default=0.95, show_default=True, help="Of the intervals."),
     click.option(
         "--method",
         type=click.Choice(["spacings", "analytic", "bootstrap"]),
@@ -59,14 +109,15 @@ inference_options = _stack(
         show_default=True,
         help="How intervals are made.",
     ),
-    click.option("--draws", default=2000, show_default=True, help="Of the intervals."),
-    click.option("--seed", default=0, show_default=True, help="Of the draws."),
+    click.option("--draws", type=_DRAWS, default=2000, show_default=True, help="Of the intervals."),
+    click.option("--seed", type=SEED, default=0, show_default=True, help="Of the draws."),
 )
 
 
 def fpr_option(text: str) -> Callable[[F], F]:
     """Return the option for the band."""
-    return click.option("--fpr", nargs=2, type=float, metavar="LOW HIGH", help=text)
+    share = Share(low=True, high=True)
+    return click.option("--fpr", nargs=2, type=share, metavar="LOW HIGH", callback=_rising, help=text)
 
 
 def source_of(path: str, options: dict[str, Any]) -> Source:

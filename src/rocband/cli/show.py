@@ -6,12 +6,15 @@ import contextlib
 import io
 import json
 import math
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
+
+from rocband.cli.failures import in_options
 
 __all__ = ["Output", "interval_text", "progress", "warnings_as_lines"]
 
@@ -34,9 +37,11 @@ class Output:
             click.echo(text)
             self._gap = False
 
-    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, title: str | None = None) -> None:
-        """Print a table; columns after the first are flushed right."""
-        if self.as_json or self.quiet:
+    def table(
+        self, head: Sequence[str], rows: Sequence[Sequence[str]], *, title: str | None = None, always: bool = False
+    ) -> None:
+        """Print a table, also when quiet if it is what the command is for; columns but the first are flushed right."""
+        if self.as_json or (self.quiet and not always):
             return
         from rich import box  # noqa: PLC0415
         from rich.console import Console  # noqa: PLC0415
@@ -119,9 +124,11 @@ def warnings_as_lines() -> Iterator[None]:
     seen: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = " ".join(str(message).split())
-        if text not in seen:
-            seen.add(text)
+        text = in_options(" ".join(str(message).split()))
+        # The same warning comes from every fold and C, with other numbers.
+        key = re.sub(r"\d[\d.,e+-]*", "", text)
+        if key not in seen:
+            seen.add(key)
             click.echo(f"Warning: {text}", err=True)
 
     with warnings.catch_warnings():

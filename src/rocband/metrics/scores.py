@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import make_scorer
 
-from rocband._input import check_rate
+from rocband._input import check_rate, two_labels
 from rocband.metrics.curve import share_under_curve, split_classes
 from rocband.risks.band import Band, check_range
 
@@ -182,7 +183,8 @@ def partial_auc_scorer(
     Parameters
     ----------
     fpr_range, tpr_range, normalize, pos_label
-        As in :func:`partial_auc_score`. Pass ``pos_label`` when the positives are not the greater label.
+        As in :func:`partial_auc_score`, but ``pos_label`` is by default the greater of any two labels in sorted order,
+        which is the second of the estimator's ``classes_``.
 
     Returns
     -------
@@ -208,7 +210,7 @@ def partial_auc_scorer(
     fpr, tpr = check_range(fpr_range), check_range(_FULL if tpr_range is None else tpr_range, "tpr_range")
     _check_normalize(normalize, fpr, tpr)
     scorer: Callable[..., float] = make_scorer(
-        partial_auc_score,
+        _partial_auc_of_classes,
         response_method=("decision_function", "predict_proba"),
         fpr_range=fpr,
         tpr_range=tpr,
@@ -216,6 +218,16 @@ def partial_auc_scorer(
         pos_label=pos_label,
     )
     return scorer
+
+
+def _partial_auc_of_classes(
+    y_true: npt.ArrayLike, y_score: npt.ArrayLike, *, pos_label: object = None, **options: Any
+) -> float:
+    """Return the partial AUC where labels need not be numbers: an estimator's scores are those of its greater class."""
+    labels = np.asarray(y_true)
+    if pos_label is None and labels.dtype.kind in "OUS":
+        pos_label = two_labels(labels)[1]
+    return partial_auc_score(y_true, y_score, pos_label=pos_label, **options)
 
 
 def froc_band(

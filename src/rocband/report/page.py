@@ -20,6 +20,7 @@ from rocband.inference import Interval
 from rocband.report.drawing import QUANTILES, chart_data, quantile_table
 from rocband.report.figures import COLUMNS, comparisons, operating_rates, operating_table, summaries
 from rocband.report.scorers import Study
+from rocband.threshold.decimals import threshold_text
 
 if TYPE_CHECKING:
     import os
@@ -178,7 +179,7 @@ def _contents(study: Study, title: str, file_name: str) -> dict[str, Any]:
         "summaries": summaries(study),
         "comparisons": comparisons(study),
         "columns": COLUMNS,
-        "operating": {name: _rows(operating_table(study, name, rates, study.prevalence)) for name in study.scores},
+        "operating": {name: _operating_rows(study, name, rates) for name in study.scores},
         "quantiles": QUANTILES,
         "quantile_rows": quantile_table(study),
         "data": chart_data(study),
@@ -191,8 +192,11 @@ def _contents(study: Study, title: str, file_name: str) -> dict[str, Any]:
     }
 
 
-def _rows(table: Any) -> list[dict[str, float]]:
-    rows: list[dict[str, float]] = table.reset_index().to_dict("records")
+def _operating_rows(study: Study, name: str, rates: list[float]) -> list[dict[str, Any]]:
+    """Return the operating points of a scorer; the threshold's text parts the scores as its exact value does."""
+    table = operating_table(study, name, rates, study.prevalence).reset_index()
+    texts = [threshold_text(threshold, study.scores[name]) for threshold in table["threshold"]]
+    rows: list[dict[str, Any]] = table.assign(**{"threshold text": texts}).to_dict("records")
     return rows
 
 

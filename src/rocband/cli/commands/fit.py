@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import fields
@@ -10,24 +11,36 @@ from typing import Any
 
 import click
 
-from rocband._files import check_target
-from rocband.cli.code import Name, Script, quoted
-from rocband.cli.columns import column, group_names, kinds, positive_rows
+from rocband.cli.code import Name, Script, column_code, quoted
+from rocband.cli.columns import check_present, column, features, group_names, kinds, like_identifiers
 from rocband.cli.failures import Failure
-from rocband.cli.options import fpr_option, label_options, output_options, reading_options, source_of
+from rocband.cli.labels import positive_rows
+from rocband.cli.options import (
+    SEED,
+    Share,
+    fpr_option,
+    label_options,
+    output_options,
+    reading_options,
+    source_of,
+)
+from rocband.cli.outputs import check_output
 from rocband.cli.recipe import Recipe, set_verbose, settle, trained
-from rocband.cli.scoring import features
+from rocband.cli.scoring import data_notes
 from rocband.cli.show import Output, progress
 from rocband.cli.source import Source
 
 __all__ = ["fit"]
 
+_LOOKED_AT = 1000  # rows whose scores are compared
 _KERNELS = ["linear", "rbf", "poly", "sigmoid"]
 
 
-@click.command()
+@click.command(short_help="A table to a model file.")
 @click.argument("data")
-@click.option("-o", "--output", required=True, metavar="FILE", help="The model file to write.")
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", help="The model file to write; an existing one is replaced."
+)
 @label_options
 @fpr_option("Band of false-positive rates to train for.  [default: 0 0.05]")
 @click.option("--columns", multiple=True, metavar="COLUMN", help="Features; may be repeated.  [default: all others]")
@@ -56,9 +69,11 @@ _KERNELS = ["linear", "rbf", "poly", "sigmoid"]
 @click.option("--kernel", type=click.Choice(_KERNELS), help="Train a kernel model.  [default: linear]")
 @click.option("--gamma", default="scale", show_default=True, help="Of the kernel.")
 @click.option("--components", type=click.IntRange(1), help="Landmarks of Nystroem's method.  [default: exact]")
-@click.option("--target-fpr", type=float, help="Rate to call positives at.  [default: upper end of the band]")
-@click.option("--guarantee", type=float, metavar="SHARE", help="Hold out rows so that the rate is kept this surely.")
-@click.option("--seed", default=0, show_default=True, help="Of every random choice.")
+@click.option(
+    "--target-fpr", type=Share(high=True), help="Rate to call positives at.  [default: upper end of the band]"
+)
+@click.option("--guarantee", type=Share(), metavar="SHARE", help="Hold out rows so that the rate is kept this surely.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of every random choice.")
 @reading_options
 @output_options
 def fit(data: str, as_json: bool, quiet: bool, **options: Any) -> None:
@@ -76,7 +91,7 @@ def fit(data: str, as_json: bool, quiet: bool, **options: Any) -> None:
       cat train.csv | rocband fit - --target sick -o model.rocband
     """
     out, target_file = Output(as_json, quiet), Path(options["output"])
-    check_target(target_file, "the model file")
+    check_output(options["output"], "the model file", [data])
     source = source_of(data, options).with_text(*options["categories"])
     task = _Task(source, options)
     model = task.recipe.model()
@@ -86,6 +101,7 @@ def fit(data: str, as_json: bool, quiet: bool, **options: Any) -> None:
         model.fit(task.X, task.y, **task.fit_groups())
     means = settle(model)
     set_verbose(model, 0)
+    _warn_of_one_score(model, task.X)
     task.save(model, target_file)
     _tell(out, task, model, means, time.perf_counter() - began)
 
@@ -102,14 +118,44 @@ class _Task:
         frame, group = chunk.frame, options["group"]
         values = column(frame, self.target, source.name)
         self.y, self.labels = positive_rows(values, self.target, source.name, options["positive"], options["rest"])
-        self.groups = None if group is None else group_names(frame, group, source.name)
+        self.groups = None if group is None else group_names(frame, group, source)
+        self._check_folds()
         numeric: list[str] = []
         categories: list[str] = []
         self.X = chunk.sparse
         if chunk.sparse is None:
             numeric, categories = self._kinds(frame)
-            self.X = features(frame, [*numeric, *categories], categories, source.name)
+            self.X = features(frame, [*numeric, *categories], categories, source)
+            if options["impute"] == "none":
+                check_present(self.X[numeric], source.name, "--impute none fills nothing in; choose another --impute")
+            self._warn_of_identifiers(frame, numeric)
         self.recipe = self._recipe(numeric, categories)
+
+    def _check_folds(self) -> None:
+        """Say before any work when there are too few rows for what is asked."""
+        folds, name, held_out = self.options["folds"], self.source.name, self.options["guarantee"] is not None
+        for kind, count in (("positive", int(self.y.sum())), ("negative", int((1 - self.y).sum()))):
+            rows = f"Only {count} {'row is' if count == 1 else 'rows are'} {kind} in {name}, too few for"
+            if held_out and count < 2:
+                raise Failure(f"{rows} --guarantee, which holds some out; leave it away, or find more rows.")
+            if self.options["C"] is None and (0.7 * count if held_out else count) < folds:
+                also = " beside --guarantee" if held_out else ""
+                raise Failure(f"{rows} --folds {folds}{also}; say fewer --folds (at least 2), or give --C instead.")
+        groups = folds if self.groups is None else len(set(self.groups.tolist()))
+        if self.options["C"] is None and groups < folds:
+            raise Failure(
+                f"The group {self.options['group']!r} of {name} has only {groups} values, too few for --folds {folds}; "
+                "say fewer --folds (at least 2), or give --C instead."
+            )
+
+    def _warn_of_identifiers(self, frame: Any, numeric: list[str]) -> None:
+        given = {*self.options["columns"], *self.options["numeric"]}
+        for name in like_identifiers(frame, [name for name in numeric if name not in given]):
+            click.echo(
+                f"Warning: column {name} looks like a number of the row, not like a measurement; leave it out with "
+                f"--drop {shlex.quote(name)}, or name it with --numeric to say that it is one.",
+                err=True,
+            )
 
     def _kinds(self, frame: Any) -> tuple[list[str], list[str]]:
         chosen, dropped = self.options["columns"], self.options["drop"]
@@ -133,29 +179,32 @@ class _Task:
         """Return what ``fit`` is passed besides rows and labels."""
         return dict.fromkeys(self.recipe.fit_options(), self.groups)
 
+    @property
+    def notes(self) -> dict[str, str]:
+        """What later commands want to know."""
+        labels = self.labels
+        return {
+            "target": str(self.target),
+            "positive": labels.positive,
+            "negative": labels.negative,
+            "rest": "yes" if self.options["rest"] else "no",
+            **data_notes(self.source),
+        }
+
     def save(self, model: Any, path: Path) -> None:
-        """Write the model with what later commands want to know."""
+        """Write the model with its notes."""
         from rocband import persist  # noqa: PLC0415
 
-        notes = {
-            "target": str(self.target),
-            "positive": self.labels.positive,
-            "negative": self.labels.negative,
-            "rest": "yes" if self.options["rest"] else "no",
-            "data": "-" if self.source.path == "-" else str(Path(self.source.path).resolve()),
-        }
-        persist.save(model, path, notes=notes)
+        persist.save(model, path, notes=self.notes)
 
     def python(self, output: str) -> str:
         """Return the same as Python."""
         script, recipe = Script(), self.recipe
-        script.read(self.source)
+        script.read(self.source, (self.target, self.options["group"]))
         script.use("rocband", "persist")
-        if self.source.format == "svmlight":
-            script.add(f"y = (target == {self.labels.literal}).astype(int)")
-        else:
+        if not recipe.sparse:
             script.add(self._columns_code(script))
-            script.add(f"y = (table[{quoted(self.target)}] == {self.labels.literal}).astype(int)")
+        script.labels(self.source, str(self.target), self.labels, self.options["rest"])
         preparation = recipe.preparation(Name("numbers"), Name("categories"))
         if preparation is not None:
             script.add(f"prepare = {script.expression(preparation)}")
@@ -166,7 +215,7 @@ class _Task:
             script.add(f"scorer = partial_auc_scorer({recipe.fpr!r})")
             scorer = Name("scorer")
         script.add(f"model = {script.expression(recipe.model(name, scorer))}")
-        group = "qid" if self.source.format == "svmlight" else f"table[{quoted(self.options['group'])}]"
+        group = column_code(self.source, self.options["group"] or "")
         given = [f"{name}={group}" for name in recipe.fit_options()]
         script.add(f"model.fit({', '.join(['X', 'y', *given])})")
         if recipe.searches:
@@ -174,18 +223,30 @@ class _Task:
             script.add(f'{inner}.steps[-1] = ("model", {inner}[-1].best_estimator_)')
         if recipe.searches and recipe.confidence is not None:
             script.add("model.estimator = model.estimator_")
-        script.add(f"persist.save(model, {quoted(output)})")
+        entries = [f"{quoted(name)}: {quoted(value)}" for name, value in self.notes.items()]
+        script.add(f"notes = {script.call('', entries, brackets=('{', '}'))}")
+        script.add(f"persist.save(model, {quoted(output)}, notes=notes)")
         return script.text()
 
     def _columns_code(self, script: Script) -> str:
         """Name the columns of both kinds, and return the line that picks them."""
         kinds = {"numbers": self.recipe.numeric, "categories": self.recipe.categories}
         given = {name: columns for name, columns in kinds.items() if columns}
-        if self.source.format == "npz":
-            given = {}
         for name, columns in given.items():
             script.add(f"{name} = {script.expression(columns)}")
-        return f"X = table[{' + '.join(given)}]" if given else 'X = table["X"]'
+        return f"X = table[{' + '.join(given)}]"
+
+
+def _warn_of_one_score(model: Any, X: Any) -> None:
+    """Tell when the model does not rank rows at all."""
+    step = -(-X.shape[0] // _LOOKED_AT)
+    scores = model.decision_function(X[::step])
+    if len(scores) > 1 and scores.min() == scores.max():
+        click.echo(
+            "Warning: the model gives every row the same score; try --surrogate ramp, --anchor, a wider --fpr, or "
+            "another --C.",
+            err=True,
+        )
 
 
 def _tell(out: Output, task: _Task, model: Any, means: dict[float, float], seconds: float) -> None:

@@ -7,7 +7,7 @@ import click
 __all__ = ["completion", "demo", "reproduce"]
 
 
-@click.command()
+@click.command(short_help="Five models side by side, on letters of the package.")
 @click.option("--quiet", "-q", is_flag=True, help="Do not print the equivalent Python.")
 def demo(quiet: bool) -> None:
     """Compare five models in a band, on letters that come with the package.
@@ -25,7 +25,10 @@ def demo(quiet: bool) -> None:
         click.echo("\nThe same in Python:\n\n    from rocband import demo\n\n    demo.main()")
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.command(
+    short_help="The experiments of the paper.",
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def reproduce(arguments: tuple[str, ...]) -> None:
     """Rebuild the tables and figures of the paper behind the models.
@@ -40,7 +43,7 @@ def reproduce(arguments: tuple[str, ...]) -> None:
     main(arguments)
 
 
-@click.command()
+@click.command(short_help="The script for your shell: bash, zsh or fish.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

@@ -10,22 +10,25 @@ from typing import Any, BinaryIO
 
 import click
 
-from rocband._files import check_target, open_whole
-from rocband.cli.code import Script, quoted
+from rocband._files import open_whole
+from rocband.cli.code import Script, column_code, quoted
 from rocband.cli.columns import column
 from rocband.cli.failures import Failure
 from rocband.cli.options import output_options, reading_options, source_of
-from rocband.cli.scoring import CHUNK_ROWS, Scorer, features_code, typed
+from rocband.cli.outputs import check_output, check_scores
+from rocband.cli.scoring import CHUNK_ROWS, Scorer, features_code, typed, warn_of_strangers
 from rocband.cli.show import Output
 from rocband.cli.source import Source
 
 __all__ = ["export", "predict"]
 
+_OUTPUT = "CSV or .parquet; an existing file is replaced.  [default: standard output]"
 
-@click.command()
+
+@click.command(short_help="Scores and labels for a table of any length.")
 @click.argument("model")
 @click.argument("data")
-@click.option("-o", "--output", default="-", metavar="FILE", help="CSV or .parquet.  [default: standard output]")
+@click.option("-o", "--output", default="-", metavar="FILE", help=_OUTPUT)
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Column to copy beside the scores; may be repeated.")
 @click.option("--chunk-rows", type=click.IntRange(1), default=CHUNK_ROWS, show_default=True, help="Rows at a time.")
 @reading_options
@@ -48,17 +51,21 @@ def predict(
     \b
     Examples:
       rocband predict model.rocband new.csv -o scores.csv --keep id
-      zcat huge.csv.gz | rocband predict model.rocband - > scores.csv
+      cat huge.csv | rocband predict model.rocband - > scores.csv
     """
     out = Output(as_json, quiet)
     if as_json and output == "-":
         raise click.UsageError("--json prints where the scores would go; name a file with -o.")
+    if output != "-":
+        check_output(output, "the output", (data, model))
+        check_scores(output)
     source, scorer = source_of(data, options), Scorer.load(model)
     count, positives = 0, 0
     with _writer(output) as write:
         for frame in _predicted(source, scorer, keep, chunk_rows):
             write(frame)
             count, positives = count + len(frame), positives + int((frame["score"] > 0).sum())
+    warn_of_strangers([scorer])
     summary = f"{count:,} rows scored, {positives:,} called positive."
     if output != "-":
         out.say(f"{summary} Written: {output}")
@@ -93,7 +100,6 @@ def _writer(output: str) -> Iterator[Callable[[Any], None]]:
         yield _csv_appender(sys.stdout.buffer)
         return
     path = Path(output)
-    check_target(path, "the output")
     with open_whole(path, "the output") as file:
         if path.suffix.lower() not in (".parquet", ".pq"):
             yield _csv_appender(file)
@@ -138,25 +144,34 @@ def _python(source: Source, scorer: Scorer, output: str, keep: tuple[str, ...]) 
         script.use(module)
     script.use("rocband", "persist")
     script.add(f"model = persist.load({quoted(scorer.path)})")
-    script.read(source.with_text(*scorer.categories))
-    script.add(f"scores = model.decision_function({features_code(source, scorer, 'model')})")
+    script.read(typed(source, [scorer], ()), keep if source.found.sparse else set(keep) - set(scorer.met.columns))
+    script.add(f"scores = model.decision_function({features_code(script, source, scorer, 'model')})")
     negative, positive = (quoted(name) for name in _label_names(scorer))
     script.add(f"labels = np.where(scores > 0, {positive}, {negative})")
-    script.add('result = pd.DataFrame({"score": scores, "label": labels})')
-    kept = f"table[{script.expression(list(keep))}].join(result)" if keep else "result"
+    kept = [f"{quoted(name)}: {column_code(source, name)}" for name in keep] if source.format == "svmlight" else []
+    if keep and not kept:
+        script.add(f"result = table[{script.expression(list(keep))}].assign(score=scores, label=labels)")
+    else:
+        entries = [*kept, '"score": scores', '"label": labels']
+        script.add(f"result = pd.DataFrame({script.call('', entries, brackets=('{', '}'))})")
     kind = "to_parquet" if output.lower().endswith((".parquet", ".pq")) else "to_csv"
-    script.add(f"{kept}.{kind}({quoted('/dev/stdout' if output == '-' else output)}, index=False)")
+    if output == "-":
+        script.use("sys")
+    script.add(f"result.{kind}({'sys.stdout' if output == '-' else quoted(output)}, index=False)")
     return script.text()
 
 
-@click.command()
+@click.command(short_help="A linear model as an ONNX graph (extra onnx).")
 @click.argument("model")
-@click.option("-o", "--output", required=True, metavar="FILE", help="The .onnx file to write.")
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", help="The .onnx file to write; an existing one is replaced."
+)
 @output_options
 def export(model: str, output: str, as_json: bool, quiet: bool) -> None:
     """Write the linear model in the file MODEL as an ONNX graph, to be served without Python.
 
-    The graph takes the features in the order of training as float32 and returns score and label.
+    The graph takes the features in the order of training as float32 and returns score and label. Needs the extra onnx:
+    pip install 'rocband[cli,onnx]'.
 
     \b
     Example:
@@ -164,6 +179,7 @@ def export(model: str, output: str, as_json: bool, quiet: bool) -> None:
     """
     from rocband import persist  # noqa: PLC0415
 
+    check_output(output, "the ONNX graph", [model])
     scorer = Scorer.load(model)
     if scorer.categories:
         names = ", ".join(repr(name) for name in scorer.categories)
