@@ -20,7 +20,11 @@ from rocband.metrics import partial_auc_score
 
 BANDS: tuple[Band, ...] = ((0.0, 0.01), (0.0, 0.05), (0.02, 0.05))
 SETS = ("a9a", "cod-rna", "covtype 5", "hiv", "ijcnn1", "letter Q", "mammography", "protein", "spambase", "w8a")
-ROWS, SPLITS = 6_000, 5
+ROWS, SPLITS = 6_000, 3
+LEFT_OUT = {
+    "XGBoost, band objective": "a third of the board's time; LightGBM's band objective stands for both",
+    "LibAUC SOPA": "a fifth of the board's time; SOPAs, its newer version, is there",
+}
 QUICK = {"sets": ("letter Q",), "rows": 1_500, "splits": 2, "bands": ((0.0, 0.05),), "budget": 2}
 
 
@@ -108,6 +112,7 @@ def plan(recipes: dict[str, Recipe], settings: dict[str, Any]) -> list[Cell]:
 def run(quick: bool = False) -> dict[str, Any]:
     warnings.simplefilter("ignore")
     recipes, skipped = competitors.available()
+    recipes, skipped = {label: each for label, each in recipes.items() if label not in LEFT_OUT}, skipped | LEFT_OUT
     settings = QUICK if quick else {"sets": SETS, "rows": ROWS, "splits": SPLITS, "bands": BANDS, "budget": 8}
     absent = missing(settings["sets"])
     settings = settings | {"sets": [name for name in settings["sets"] if name not in absent]}
