@@ -23,7 +23,7 @@ SETS = ("a9a", "cod-rna", "covtype 5", "hiv", "ijcnn1", "letter Q", "mammography
 ROWS, SPLITS = 6_000, 3
 LEFT_OUT = {
     "XGBoost, band objective": "a third of the board's time; LightGBM's band objective stands for both",
-    "LibAUC SOPA": "a fifth of the board's time; SOPAs, its newer version, is there",
+    "LibAUC SOPA": "a fifth of the board's time; SOPAs, its smooth relative, is there",
 }
 QUICK = {"sets": ("letter Q",), "rows": 1_500, "splits": 2, "bands": ((0.0, 0.05),), "budget": 2}
 
