@@ -271,8 +271,14 @@ def quantiles(draws: FloatArray, confidence: float, estimate: float) -> tuple[fl
     return min(float(low), estimate), max(float(high), estimate)
 
 
-def two_sided(draws: FloatArray, value: float) -> float:
-    """Return twice the smaller share of draws on either side of the value, itself counted on both."""
+def two_sided(draws: FloatArray, value: float, estimate: float) -> float:
+    """Return twice the smaller share of draws on either side of the value, itself counted on both.
+
+    No interval leaves out what lies between the estimate and the middle of the draws, so nothing speaks against it.
+    """
+    near, far = sorted((estimate, float(np.median(draws))))
+    if near <= value <= far:
+        return 1.0
     fewer = int(min(np.count_nonzero(draws <= value), np.count_nonzero(draws >= value)))
     return min(2 * (fewer + 1) / (len(draws) + 1), 1.0)
 
@@ -305,7 +311,7 @@ class _Inference:
             (low, high), pvalue = scale.interval(self.confidence), scale.pvalue(value)
         else:
             draws = self._draws()
-            (low, high), pvalue = quantiles(draws, self.confidence, estimate), two_sided(draws, value)
+            (low, high), pvalue = quantiles(draws, self.confidence, estimate), two_sided(draws, value, estimate)
         return ValueTest(estimate, low, high, float(self.confidence), self.method, value=value, pvalue=pvalue)
 
     def _draws(self) -> FloatArray:
