@@ -197,7 +197,7 @@ class _Merged:
     def beats_chance(self) -> bool:
         """Return whether the area under the sample's curve is at least a half."""
         wins = int(np.cumsum(self.is_positive)[~self.is_positive].sum())
-        n_positives = np.count_nonzero(self.is_positive)
+        n_positives = int(np.count_nonzero(self.is_positive))
         return 2 * wins >= n_positives * (len(self.member) - n_positives)
 
 
