@@ -1,7 +1,7 @@
 """How often nominal 95% intervals hold the truth: simulated sizes, prevalences, bands, ties, pairs and groups.
 
-The run also writes ``docs/coverage.md``. It takes an hour of one core; with ``QUICK=1`` in the environment it takes
-three minutes for fewer figures, sizes below 1,000 and 200 samples each.
+The run also writes ``docs/coverage.md``. It takes half an hour of one core; with ``QUICK=1`` in the environment it
+takes three minutes for fewer figures, sizes below 1,000 and 200 samples each.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from rocband.metrics import partial_auc_score, tpr_at_fpr_score
 
 METHODS = ("spacings", "analytic", "bootstrap")
 SIZES = ((30, 30), (30, 300), (30, 3000), (300, 30), (300, 300), (3000, 3000))
+SIZES_VERY_STRONG = ((30, 30), (30, 300), (143, 85), (300, 300), (300, 3000))
 FIGURES = {
     "AUC": {"fpr_range": (0.0, 1.0)},
     "FPR 0 to 0.1": {"fpr_range": (0.0, 0.1)},
@@ -31,23 +32,26 @@ FIGURES = {
     "FPR 0 to 0.2, TPR 0.5 to 1": {"fpr_range": (0.0, 0.2), "tpr_range": (0.5, 1.0)},
     "TPR at FPR 0.05": {"fpr": 0.05},
 }
-SHIFTS = {"weak": (1.0, None), "strong": (2.5, None), "ties": (1.5, 0.5)}
+SHIFTS = {"weak": (1.0, None), "strong": (2.5, None), "very strong": (4.0, None), "ties": (1.5, 0.5)}
 GROUP_SIZE = 4
 QUICK = os.environ.get("QUICK", "") not in ("", "0")
-REPLICATES, DRAWS = (200, 300) if QUICK else (1000, 400)
+REPLICATES, DRAWS = (200, 300) if QUICK else (400, 400)
 QUICK_FIGURES, QUICK_SAMPLES = ("AUC", "FPR 0 to 0.05", "TPR 0.8 to 1", "TPR at FPR 0.05"), 1000
+LARGE = 3000
 TARGET = (0.935, 0.965)
 NOTES = """What to take from it:
 
-- **Spacings**, the default, keep the level for one scorer and for groups: from 92.3 to 98.9 in every cell, and above
-  96.5 only where the band holds a few negatives (or positives) or scores tie: there they are wide, and rather too wide
-  than too narrow.
+- **Spacings**, the default, keep the level for one scorer and for groups, from {low} to {high} in every cell. They are
+  above 96.5 where the band holds a few negatives (or positives), where scores tie, and for very strong scorers: there
+  they are wide, and rather too wide than too narrow.
 - **Analytic** intervals want about 20 negatives in a band of FPR (20 positives in a band of TPR). With few they cover
   too rarely: nothing in the sample tells that the next negative may be higher than all seen.
-- The **bootstrap** wants more of them, and covers too rarely near an area of 1. For the TPR at one FPR it fails
-  altogether when many scores tie: its draws then fall on the few heights that the tied curve has.
-- **Differences of two scorers**, when one class has 30 members: for the whole AUC take `method="analytic"` (94 to 97),
-  for which spacings cover 90 to 92 with 30 positives; in a band of few negatives every method may cover only 89 to 92.
+- The **bootstrap** wants more of them, and covers too rarely near an area of 1, down to {near_one} for a very strong
+  scorer. For the TPR at one FPR it fails altogether when many scores tie: its draws then fall on the few heights that
+  the tied curve has.
+- **Differences of two scorers**: for the whole AUC take `method="analytic"` ({delong} to {delong_high}) when one class
+  has 30 members; spacings cover {pair} or more there. In a band of few negatives every method may cover too rarely,
+  spacings down to {pair_band} where a very strong scorer meets a weak one.
 """
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "coverage.md"
 
@@ -131,12 +135,16 @@ SIMULATIONS = {"one scorer": plain, "pair of scorers": paired, "groups": cluster
 
 
 def cases() -> list[Case]:
-    single = [Case(figure, m, n, shift) for shift, figure, (m, n) in itertools.product(SHIFTS, FIGURES, SIZES)]
+    single = [
+        Case(figure, m, n, shift)
+        for shift, figure in itertools.product(SHIFTS, FIGURES)
+        for m, n in (SIZES_VERY_STRONG if shift == "very strong" else SIZES)
+    ]
     others = [
         Case(figure, m, n, shift, kind)
-        for kind, shift in (("pair of scorers", "weak"), ("pair of scorers", "strong"), ("groups", "weak"))
+        for kind, shift in (*(("pair of scorers", shift) for shift in list(SHIFTS)[:3]), ("groups", "weak"))
         for figure in ("AUC", "FPR 0 to 0.1")
-        for m, n in SIZES[:-1]
+        for m, n in (SIZES_VERY_STRONG if shift == "very strong" else SIZES)[:-1]
     ]
     if not QUICK:
         return single + others
@@ -146,13 +154,16 @@ def cases() -> list[Case]:
 def coverage(case: Case) -> dict[str, float]:
     """Share of simulated samples whose interval holds the truth, by method."""
     rng = np.random.default_rng([*case.figure.encode(), case.m, case.n, *case.shift.encode(), *case.kind.encode()])
-    replicates = REPLICATES if case.m + case.n < 5000 else REPLICATES // 2
     hits = dict.fromkeys(METHODS, 0)
-    for _ in range(replicates):
+    for _ in range(replicates(case)):
         holds = SIMULATIONS[case.kind](case, rng)
         for method in METHODS:
             hits[method] += holds(method)
-    return {method: count / replicates for method, count in hits.items()}
+    return {method: count / replicates(case) for method, count in hits.items()}
+
+
+def replicates(case: Case) -> int:
+    return REPLICATES if case.m + case.n < LARGE else REPLICATES // 2
 
 
 def run() -> dict[str, object]:
@@ -181,23 +192,51 @@ def within(results: dict[Case, dict[str, float]], method: str) -> float:
 
 def page(results: dict[Case, dict[str, float]]) -> str:
     command = f"{'QUICK=1 ' if QUICK else ''}make bench ARGS=coverage"
-    smaller = f" ({REPLICATES // 2:,} of the largest)" if not QUICK else ""
+    smaller = f" ({REPLICATES // 2:,} where they hold {LARGE:,} scores or more)" if not QUICK else ""
+    error = f"{100 * simulation_error(REPLICATES):.1f}"
+    if not QUICK:
+        error += f" ({100 * simulation_error(REPLICATES // 2):.1f} for the larger samples)"
     head = f"""# What the intervals cover
 
-Share of {REPLICATES:,} simulated samples{smaller} whose nominal 95% interval holds the true value, in percent. Scores
-are normal, those of the positives shifted by 1 ("weak"), 2.5 ("strong"), or 1.5 and rounded to halves ("ties"). The
-pairs correlate by 0.7 in each class, "weak" or "strong" against "weak"; groups of {GROUP_SIZE} hold both classes and
-share half of the variance. Drawing methods take {DRAWS} draws. The simulation's own standard error is
-{100 * simulation_error():.1f}; a figure is **bold** when it is outside of 93.5 to 96.5 by more than twice that. Made by
+Share of {REPLICATES:,} simulated samples{smaller} whose nominal 95% interval holds the
+true value, in percent. Scores are normal, those of the positives shifted by 1 ("weak"), 2.5 ("strong"), 4 ("very
+strong", an AUC of 0.998), or 1.5 and rounded to halves ("ties"). The pairs correlate by 0.7 in each class, "weak",
+"strong" or "very strong" against "weak"; groups of {GROUP_SIZE} hold both classes and share half of the variance.
+Drawing methods take {DRAWS} draws. The simulation's own standard error is
+{error}; a figure is **bold** when it is outside of 93.5 to 96.5 by more than twice that. Made by
 
 ```console
 $ {command}
 ```
 """
-    parts = [head, NOTES]
+    parts = [head, notes(results)]
     for kind, shift in dict.fromkeys((case.kind, case.shift) for case in results):
         parts.append(table(kind, shift, {c: r for c, r in results.items() if (c.kind, c.shift) == (kind, shift)}))
     return "\n".join(parts)
+
+
+def notes(results: dict[Case, dict[str, float]]) -> str:
+    """What the tables show, with its figures taken from them."""
+
+    def shares(method: str, *, pairs: bool, **fields: str) -> list[float]:
+        return [
+            result[method]
+            for case, result in results.items()
+            if (case.kind == "pair of scorers") == pairs
+            and all(getattr(case, name) == value for name, value in fields.items())
+        ]
+
+    alone, delong = shares("spacings", pairs=False), shares("analytic", pairs=True, figure="AUC")
+    figures = {
+        "low": min(alone),
+        "high": max(alone),
+        "near_one": min(shares("bootstrap", pairs=False, shift="very strong")),
+        "delong": min(delong),
+        "delong_high": max(delong),
+        "pair": min(shares("spacings", pairs=True, figure="AUC")),
+        "pair_band": min(shares("spacings", pairs=True, figure="FPR 0 to 0.1")),
+    }
+    return NOTES.format(**{name: f"{100 * share:.1f}" for name, share in figures.items()})
 
 
 def table(kind: str, shift: str, results: dict[Case, dict[str, float]]) -> str:
@@ -208,16 +247,17 @@ def table(kind: str, shift: str, results: dict[Case, dict[str, float]]) -> str:
     rows.append("|---|---|" + "---:|" * len(sizes))
     for figure in dict.fromkeys(case.figure for case in results):
         for method in METHODS:
-            cells = [shown(results[Case(figure, m, n, shift, kind)][method]) for m, n in sizes]
+            row = [Case(figure, m, n, shift, kind) for m, n in sizes]
+            cells = [shown(results[case][method], replicates(case)) for case in row]
             rows.append(f"| {figure if method == METHODS[0] else ''} | {method} | " + " | ".join(cells) + " |")
     return "\n".join(rows) + "\n"
 
 
-def shown(share: float) -> str:
+def shown(share: float, count: int) -> str:
     text = f"{100 * share:.1f}"
-    margin = 2 * simulation_error()
+    margin = 2 * simulation_error(count)
     return text if TARGET[0] - margin <= share <= TARGET[1] + margin else f"**{text}**"
 
 
-def simulation_error() -> float:
-    return float(np.sqrt(0.95 * 0.05 / REPLICATES))
+def simulation_error(count: int) -> float:
+    return float(np.sqrt(0.95 * 0.05 / count))

@@ -49,3 +49,16 @@ def spaced_curve(positives, negatives, positive_gaps, negative_gaps):
         places, rates = [0, *ends, len(labels) + 1], np.concatenate(([0.0], np.cumsum(gaps)))
         points.append(np.interp(np.arange(len(labels) + 2), places, rates))
     return points[1], points[0]
+
+
+def bowed_curve(positives, negatives, positive_gaps, negative_gaps):
+    """Points of the highest curve with these gaps, or of the lowest for a scorer that is worse than chance.
+
+    Between two negatives the curve is at most as high as at the next positive below both, and at least as high as at
+    the last positive above both.
+    """
+    across, up = (np.concatenate(([0.0], np.cumsum(gaps))) for gaps in (negative_gaps, positive_gaps))
+    above = [sum(p > n for p in positives) for n in sorted(negatives, reverse=True)]
+    better = 2 * sum(above) >= len(positives) * len(negatives)
+    heights = [*(up[k + 1] for k in above), up[-1]] if better else [0.0, *(up[k] for k in above)]
+    return np.repeat(across, 2)[1:-1], np.repeat(heights, 2)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from reference_inference import delong_variance, derivative, resampled, spaced_curve
+from reference_inference import bowed_curve, delong_variance, derivative, resampled, spaced_curve
 from rocband.inference import (
     compare_many,
     compare_partial_auc,
@@ -133,22 +133,72 @@ class TestCurve:
 class TestSpacings:
     @THOROUGH
     @given(st.integers(2, 12), st.integers(2, 12), rectangles(), st.integers(0, 2**32 - 1))
-    def test_area_of_a_drawn_curve(self, m, n, options, seed):
-        rng = np.random.default_rng(seed)
-        positives, negatives = rng.normal(1, 1, m), rng.normal(0, 1, n)
-        gaps = [rng.dirichlet(np.ones(size + 1)) for size in (m, n)]
-        x, y = spaced_curve(positives, negatives, *gaps)
-        path = resampling._Path.of(np.sort(positives)[::-1], np.sort(negatives)[::-1], np.inf)
-        drawn_y, drawn_x = (
-            resampling._cumulated(own[np.newaxis], path.gaps[axis], path.parts[axis]) for axis, own in enumerate(gaps)
-        )
+    def test_area_of_an_even_curve(self, m, n, options, seed):
+        sides, gaps = self.drawn(m, n, 1.0, seed)
+        x, y = spaced_curve(*sides, *gaps)
+        drawn_x, drawn_y = self.points(resampling._Path.even(resampling._Merged.of(*sides), np.inf), gaps)
         assert np.allclose(drawn_x, x)
         assert np.allclose(drawn_y, y)
-        value = figure_of(options).polyline_values(drawn_x, drawn_y, (np.ones(1), np.ones(1)))[0]
+        self.check_area(options, (drawn_x, drawn_y), (x, y))
+
+    @THOROUGH
+    @given(
+        st.integers(2, 12),
+        st.integers(2, 12),
+        st.sampled_from([-2.0, 1.0, 4.0]),
+        rectangles(),
+        st.integers(0, 2**32 - 1),
+    )
+    def test_area_of_a_bowed_curve(self, m, n, shift, options, seed):
+        sides, gaps = self.drawn(m, n, shift, seed)
+        points = self.points(resampling._Path.bowed(resampling._Merged.of(*sides), np.inf), gaps)
+        self.check_area(options, points, bowed_curve(*sides, *gaps))
+
+    @staticmethod
+    def drawn(m, n, shift, seed):
+        """Scores by falling order, and gaps between the rates at them, of the positives and of the negatives."""
+        rng = np.random.default_rng(seed)
+        sides = [np.sort(rng.normal(mean, 1, size))[::-1] for mean, size in ((shift, m), (0, n))]
+        return sides, [rng.dirichlet(np.ones(size + 1)) for size in (m, n)]
+
+    @staticmethod
+    def points(path, gaps):
+        row = np.zeros(1, dtype=np.intp)
+        y, x = (
+            resampling._cumulated(own[np.newaxis], row, path.gaps[axis], path.parts[axis])
+            for axis, own in enumerate(gaps)
+        )
+        return x, y
+
+    @staticmethod
+    def check_area(options, drawn, expected):
+        value = figure_of(options).polyline_values(*drawn, (np.ones(1), np.ones(1)))[0]
         fine = np.linspace(*options["fpr_range"], 200_001)
         low, high = options["tpr_range"]
-        expected = np.mean(np.clip(np.interp(fine, x, y), low, high) - low) / (high - low)
-        assert value == pytest.approx(expected, abs=2e-5)
+        area = np.mean(np.clip(np.interp(fine, *expected), low, high) - low) / (high - low)
+        assert value == pytest.approx(area, abs=2e-5)
+
+    def test_every_third_draw_bows(self):
+        y, scores = noisy_sample(40, 30, 30, shift=4)
+        sample, figure = Sample.of(y, {"y_score": scores}), Rectangle((0.0, 1.0), (0.0, 1.0))
+        source = resampling._Spacings(sample, figure)
+        values = source.draw(range(3000), *np.random.default_rng(0).spawn(2))[:, 0]
+        odd = source.draw(range(1, 3001), *np.random.default_rng(0).spawn(2))[:, 0]
+        # The same gaps straight and bowed: the bowed curve is above.
+        assert np.all(values[2::3] > odd[2::3])
+        assert np.all(values[1::3] < odd[1::3])
+        assert np.array_equal(values[::3], odd[::3])
+
+    @pytest.mark.parametrize("shift", [-1.0, 0.0, 1.0, 4.0])
+    def test_reversed_scores_mirror_the_interval(self, shift):
+        y, scores = noisy_sample(41, 40, 60, shift=shift)
+        there, back = (partial_auc_interval(y, s, n_draws=20_000, random_state=0) for s in (scores, -scores))
+        assert [there.low, there.high] == pytest.approx([1 - back.high, 1 - back.low], abs=0.01)
+
+    def test_height_where_the_curve_is_vertical(self):
+        y, scores = noisy_sample(42, 40, 40, shift=2)
+        interval = tpr_at_fpr_interval(y, scores, fpr=0.0, random_state=0)
+        assert interval.low == 0 < interval.estimate < interval.high <= 1
 
     def test_gaps_are_uniform_spacings(self):
         y, scores = noisy_sample(2, 5, 4)
@@ -384,6 +434,26 @@ class TestCoverage:
             hits += interval.low <= truth <= interval.high
         assert hits >= stats.binom.ppf(1e-3, replicates, 0.94)
 
+    @pytest.mark.parametrize(
+        ("shift", "m", "n", "band"),
+        [
+            (4.0, 143, 85, (0.0, 1.0)),
+            (4.0, 143, 85, (0.0, 0.05)),
+            (5.0, 143, 85, (0.0, 1.0)),
+            (4.0, 300, 300, (0.0, 1.0)),
+        ],
+    )
+    def test_spacings_cover_very_strong_scorers(self, shift, m, n, band):
+        replicates, hits = 300, 0
+        grid = np.linspace(*band, 200_001)
+        truth = np.mean(stats.norm.sf(stats.norm.isf(grid) - shift))
+        for seed in range(replicates):
+            y, scores = noisy_sample([seed, m], m, n, shift=shift)
+            interval = partial_auc_interval(y, scores, fpr_range=band, n_draws=200, random_state=seed)
+            assert interval.low <= interval.estimate <= interval.high
+            hits += interval.low <= truth <= interval.high
+        assert hits >= 0.92 * replicates
+
     def test_equal_scorers_are_rarely_told_apart(self):
         rejected, replicates = dict.fromkeys(METHODS, 0), 200
         for seed in range(replicates):
@@ -409,6 +479,13 @@ class TestValue:
             assert (result.pvalue < 0.05) == outside
             assert (result.low, result.high) == (interval.low, interval.high)
         assert partial_auc_test(y, scores, value=interval.estimate, **options).pvalue > 0.7
+
+    @pytest.mark.parametrize("method", ["spacings", "bootstrap"])
+    def test_nothing_speaks_against_the_estimate(self, method):
+        y, scores = noisy_sample(43, 30, 30, shift=20)
+        result = partial_auc_test(y, scores, value=1.0, method=method, n_draws=200, random_state=0)
+        assert (result.estimate, result.high, result.pvalue) == (1.0, 1.0, 1.0)
+        assert partial_auc_test(y, scores, value=0.5, method=method, n_draws=200, random_state=0).pvalue < 0.05
 
     def test_is_readable(self):
         y, scores = noisy_sample(23)

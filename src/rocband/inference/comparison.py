@@ -116,7 +116,8 @@ def compare_partial_auc(
             sample, figure, method=method, n_draws=int(n_draws), random_state=random_state, verbose=verbose
         )
         differences = draws[:, 0] - draws[:, 1]
-        (low, high), pvalue = quantiles(differences, confidence, difference), two_sided(differences, 0.0)
+        low, high = quantiles(differences, confidence, difference)
+        pvalue = two_sided(differences, 0.0, difference)
     return Comparison(
         difference, low, high, pvalue, (figures[0], figures[1]), ("score_a", "score_b"), float(confidence), method
     )

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -277,9 +278,10 @@ def _tied_area(ends: _Counts, counts: _Counts, across: _Bounds, levels: _Bounds)
 
 
 def _interpolated(x: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray:
-    """Return, for each row, the height of the polyline at one place."""
+    """Return, for each row, the height of the polyline at one place: the upper end where it is vertical."""
     rows = np.arange(len(x))
-    last = np.clip(np.fromiter(map(np.searchsorted, x, at), np.intp, len(x)), 1, x.shape[1] - 1)
+    passed = map(partial(np.searchsorted, side="right"), x, at)
+    last = np.clip(np.fromiter(passed, np.intp, len(x)), 1, x.shape[1] - 1)
     x0, x1, y0, y1 = x[rows, last - 1], x[rows, last], y[rows, last - 1], y[rows, last]
     share = np.clip(np.divide(at - x0, x1 - x0, out=np.zeros_like(at), where=x1 > x0), 0.0, 1.0)
     height: FloatArray = y0 + share * (y1 - y0)

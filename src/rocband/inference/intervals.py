@@ -99,9 +99,10 @@ def partial_auc_interval(
         Nominal coverage, strictly between 0 and 1.
     method : {"spacings", "analytic", "bootstrap"}, default "spacings"
         "spacings" draws the gaps between the true rates at the sorted scores, whose distribution is known; it covers
-        also where only a few negatives lie in the band. "analytic" is the interval of the influence functions
-        (DeLong's for the full AUC [1]_ [2]_ [3]_) on the logit scale, with Student's t; it needs no draws, but about 20
-        negatives in the band. "bootstrap" is the stratified percentile bootstrap, as in R's pROC, and needs more.
+        also where only a few negatives lie in the band, and for scorers that separate the classes almost or altogether.
+        "analytic" is the interval of the influence functions (DeLong's for the full AUC [1]_ [2]_ [3]_) on the logit
+        scale, with Student's t; it needs no draws, but about 20 negatives in the band. "bootstrap" is the stratified
+        percentile bootstrap, as in R's pROC; it needs more, and is too narrow near an area of 1.
         The table in ``docs/coverage.md`` shows what each of them covers.
     n_draws : int, default 2000
         Number of draws, at least 100. Not used by "analytic".
@@ -117,7 +118,17 @@ def partial_auc_interval(
     Returns
     -------
     Interval
-        With ``estimate``, ``low``, ``high``, ``confidence`` and ``method``.
+        With ``estimate``, ``low``, ``high``, ``confidence`` and ``method``. The estimate is never outside.
+
+    Notes
+    -----
+    The sample says in which order the scores come, and the spacings how far the true rates at them are apart; how the
+    curve runs between them, nothing says. In two draws of three it is straight there, and in the third it bows as far
+    as it may: up first and then right, or the other way round for a scorer that is worse than chance. Straight curves
+    alone lie below that of a strong scorer, whose interval would end below the truth: with 143 positives and 85
+    negatives and a true AUC of 0.998, six of ten held it. With them all bowed, weak scorers' intervals would begin too
+    high. A curve that lies below the diagonal at the lowest rates, and above it elsewhere, is not foreseen: with 30
+    negatives, intervals for a narrow band begin above the truth there in one sample of ten or more.
 
     References
     ----------
@@ -271,8 +282,14 @@ def quantiles(draws: FloatArray, confidence: float, estimate: float) -> tuple[fl
     return min(float(low), estimate), max(float(high), estimate)
 
 
-def two_sided(draws: FloatArray, value: float) -> float:
-    """Return twice the smaller share of draws on either side of the value, itself counted on both."""
+def two_sided(draws: FloatArray, value: float, estimate: float) -> float:
+    """Return twice the smaller share of draws on either side of the value, itself counted on both.
+
+    No interval leaves out what lies between the estimate and the middle of the draws, so nothing speaks against it.
+    """
+    near, far = sorted((estimate, float(np.median(draws))))
+    if near <= value <= far:
+        return 1.0
     fewer = int(min(np.count_nonzero(draws <= value), np.count_nonzero(draws >= value)))
     return min(2 * (fewer + 1) / (len(draws) + 1), 1.0)
 
@@ -305,7 +322,7 @@ class _Inference:
             (low, high), pvalue = scale.interval(self.confidence), scale.pvalue(value)
         else:
             draws = self._draws()
-            (low, high), pvalue = quantiles(draws, self.confidence, estimate), two_sided(draws, value)
+            (low, high), pvalue = quantiles(draws, self.confidence, estimate), two_sided(draws, value, estimate)
         return ValueTest(estimate, low, high, float(self.confidence), self.method, value=value, pvalue=pvalue)
 
     def _draws(self) -> FloatArray:

@@ -6,9 +6,13 @@
 are the order statistics of n uniform numbers, so the n + 1 gaps between them are distributed like exponential numbers
 divided by their sum; and so are the gaps between the true-positive rates at the sorted positives. Drawing both sets of
 gaps gives curves that could have produced the sample. Where the k positives between two negatives lie inside the gap is
-unknown; they are spread evenly, and so are negatives between two positives. Unlike the bootstrap, this knows that the
+unknown. In two of three draws they are spread evenly, and so are negatives between two positives, which makes the curve
+straight there. A curve that bends is above its chords: of a scorer that separates well, every such draw would lie below
+the truth. So in every third draw the curve bows as far as the sample allows: up and then right between the points that
+it has to pass, or right and then up for a scorer that is worse than chance. Unlike the bootstrap, this knows that the
 highest negative seen is not the highest there is, which is what matters in a narrow band. A class's gaps are its
-members' exponential weights, as in the Bayesian bootstrap, and one more for the lower end: several scorers share them.
+members' exponential weights, as in the Bayesian bootstrap, and one more for the lower end: several scorers share them,
+and which draws bow.
 Members of one group share their weight.
 """
 
@@ -34,6 +38,8 @@ _Counts = npt.NDArray[np.intp]
 
 DRAWING_METHODS = ("spacings", "bootstrap")
 _BLOCK_ENTRIES = 1 << 18
+# Fewer leave the upper end of a strong scorer too low, more lift the lower end of a weak one.
+_BOWED_EVERY = 3
 
 
 def draw_figures(
@@ -45,14 +51,14 @@ def draw_figures(
     """
     source = _source(sample, figure, method)
     generators = _generator(random_state).spawn(2)
-    values = [source.draw(count, *generators) for count in _blocks(n_draws, source.entries, verbose)]
+    values = [source.draw(numbers, *generators) for numbers in _blocks(n_draws, source.entries, verbose)]
     return np.concatenate(values)
 
 
 class _Source(Protocol):
     entries: int
 
-    def draw(self, count: int, first: np.random.Generator, second: np.random.Generator) -> FloatArray: ...
+    def draw(self, numbers: range, first: np.random.Generator, second: np.random.Generator) -> FloatArray: ...
 
 
 def _source(sample: Sample, figure: Figure, method: str) -> _Source:
@@ -67,13 +73,14 @@ def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(1 << 32, size=4, dtype=np.uint32))
 
 
-def _blocks(n_draws: int, entries: int, verbose: int) -> Iterator[int]:
-    """Split the draws so that a block's arrays stay in the cache, and tell the progress."""
+def _blocks(n_draws: int, entries: int, verbose: int) -> Iterator[range]:
+    """Split the draws' numbers so that a block's arrays stay in the cache, and tell the progress."""
     block = max(_BLOCK_ENTRIES // entries, 1)
     start = told = time.perf_counter()
     for done in range(0, n_draws, block):
-        yield min(block, n_draws - done)
-        now, finished = time.perf_counter(), min(done + block, n_draws)
+        finished = min(done + block, n_draws)
+        yield range(done, finished)
+        now = time.perf_counter()
         if verbose and (now - told > 1 or finished == n_draws):
             told = now
             print(f"[rocband] {finished:,} of {n_draws:,} draws, {now - start:.1f} s", file=sys.stderr, flush=True)
@@ -91,9 +98,9 @@ class _Bootstrap:
         self.steps = _figures_steps(sample, figure.reach(sample.sizes[1]))
         self.entries = sum(sample.sizes)
 
-    def draw(self, count: int, first: np.random.Generator, second: np.random.Generator) -> FloatArray:
+    def draw(self, numbers: range, first: np.random.Generator, second: np.random.Generator) -> FloatArray:
         chosen = [
-            generator.integers(size, size=(count, size))
+            generator.integers(size, size=(len(numbers), size))
             for generator, size in zip((first, second), self.sizes, strict=True)
         ]
         columns = [
@@ -129,8 +136,8 @@ class _ClusterBootstrap:
         ]
         self.entries = sum(sample.sizes)
 
-    def draw(self, count: int, first: np.random.Generator, second: np.random.Generator) -> FloatArray:
-        times = self._times(count, first, second)
+    def draw(self, numbers: range, first: np.random.Generator, second: np.random.Generator) -> FloatArray:
+        times = self._times(len(numbers), first, second)
         columns = [
             self.figure.values(steps, *((matrix @ side).T for matrix, side in zip(counters, times, strict=True)))
             for steps, counters in zip(self.steps, self.counters, strict=True)
@@ -162,6 +169,39 @@ def _counter(step: IndexArray, members: IndexArray, shape: tuple[int, int]) -> A
 
 
 @dataclass(frozen=True, slots=True)
+class _Merged:
+    """Both classes by falling score: of each sample, whether it is positive, and its number in its class."""
+
+    is_positive: npt.NDArray[np.bool_]
+    member: IndexArray
+
+    @classmethod
+    def of(cls, positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> _Merged:
+        """Sort; scores that tie across the classes take turns evenly, which follows the diagonal."""
+        _, level = np.unique(np.concatenate((positives, negatives)), return_inverse=True)
+        is_positive = np.arange(len(level)) < len(positives)
+        member = np.concatenate((np.arange(len(positives)), np.arange(len(negatives))))
+        turn = np.concatenate((_turn(positives), _turn(negatives)))
+        order = np.lexsort((turn, -level))
+        return cls(is_positive[order], member[order])
+
+    def classes(self) -> Iterator[tuple[npt.NDArray[np.bool_], IndexArray]]:
+        """Return, for each class, which samples are its own, and the gaps in their order: the last has no member."""
+        for own in (self.is_positive, ~self.is_positive):
+            yield own, np.append(self.member[own], np.count_nonzero(own))
+
+    def first(self, reach: float) -> int:
+        """Return how many samples hold the first ``reach`` negatives."""
+        return min(int(np.searchsorted(np.cumsum(~self.is_positive), reach)) + 1, len(self.member))
+
+    def beats_chance(self) -> bool:
+        """Return whether the area under the sample's curve is at least a half."""
+        wins = int(np.cumsum(self.is_positive)[~self.is_positive].sum())
+        n_positives = int(np.count_nonzero(self.is_positive))
+        return 2 * wins >= n_positives * (len(self.member) - n_positives)
+
+
+@dataclass(frozen=True, slots=True)
 class _Path:
     """For each piece of one scorer's polyline, the gap it is a part of and which part, on both axes."""
 
@@ -169,31 +209,31 @@ class _Path:
     parts: tuple[FloatArray, FloatArray]
 
     @classmethod
-    def of(cls, positives: npt.NDArray[Any], negatives: npt.NDArray[Any], reach: float) -> _Path:
-        is_positive, member = _merged(positives, negatives)
-        stop = min(int(np.searchsorted(np.cumsum(~is_positive), reach)) + 1, len(member))
-        gaps, parts = [], []
-        for own, size in ((is_positive, len(positives)), (~is_positive, len(negatives))):
+    def even(cls, merged: _Merged, reach: float) -> _Path:
+        """Return the path whose gaps are spread evenly over their pieces."""
+        stop, gaps, parts = merged.first(reach) + 1, [], []
+        for own, order in merged.classes():
             # A piece belongs to the gap of the next member of the class; after the last there is one more gap.
             number = np.concatenate(([0], np.cumsum(own)))
-            pieces = np.bincount(number, minlength=size + 1)
-            order = np.append(member[own], size)
-            gaps.append(order[number][: stop + 1])
-            parts.append((1 / pieces[number])[: stop + 1])
+            pieces = np.bincount(number, minlength=len(order))
+            gaps.append(order[number][:stop])
+            parts.append((1 / pieces[number])[:stop])
         return cls((gaps[0], gaps[1]), (parts[0], parts[1]))
 
+    @classmethod
+    def bowed(cls, merged: _Merged, reach: float) -> _Path:
+        """Return the path of steps: one class's gaps each come at their start, and the other's at their end."""
+        stop, gaps, parts = merged.first(reach) + 2, [], []
+        upwards = merged.beats_chance()
+        for early, (own, order) in zip((upwards, not upwards), merged.classes(), strict=True):
+            moves = np.concatenate(([early], own, [not early]))
+            gaps.append(order[np.maximum(np.cumsum(moves) - 1, 0)][:stop])
+            parts.append(moves[:stop].astype(np.float64))
+        return cls((gaps[0], gaps[1]), (parts[0], parts[1]))
 
-def _merged(positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> tuple[npt.NDArray[np.bool_], IndexArray]:
-    """Sort both classes by falling score; of each sample, whether it is positive, and its number in its class.
-
-    Scores that tie across the classes take turns evenly, which follows the diagonal.
-    """
-    _, level = np.unique(np.concatenate((positives, negatives)), return_inverse=True)
-    is_positive = np.arange(len(level)) < len(positives)
-    member = np.concatenate((np.arange(len(positives)), np.arange(len(negatives))))
-    turn = np.concatenate((_turn(positives), _turn(negatives)))
-    order = np.lexsort((turn, -level))
-    return is_positive[order], member[order]
+    def renumbered(self, kept: list[IndexArray]) -> _Path:
+        """Return the path with the gaps counted among the kept ones."""
+        return _Path((np.searchsorted(kept[0], self.gaps[0]), np.searchsorted(kept[1], self.gaps[1])), self.parts)
 
 
 def _turn(scores: npt.NDArray[Any]) -> FloatArray:
@@ -211,32 +251,39 @@ class _Spacings:
     def __init__(self, sample: Sample, figure: Figure) -> None:
         self.figure, self.clusters, self.sizes = figure, sample.clusters, sample.sizes
         reach = figure.reach(sample.sizes[1]) if sample.clusters is None else np.inf
-        sides = zip(sample.positives, sample.negatives, strict=True)
-        self.paths = [_Path.of(positives, negatives, reach) for positives, negatives in sides]
+        scorers = [_Merged.of(*sides) for sides in zip(sample.positives, sample.negatives, strict=True)]
+        self.paths = [(_Path.even(merged, reach), _Path.bowed(merged, reach)) for merged in scorers]
         if self.clusters is None:
             self._keep_what_is_reached()
-        self.entries = max(sum(self.sizes), *(len(path.parts[0]) for path in self.paths))
+        self.entries = max(sum(self.sizes), *(len(bowed.parts[0]) for _, bowed in self.paths))
 
     def _keep_what_is_reached(self) -> None:
         """Drop the weights of members that no scorer's curve needs one by one; their sum is drawn at once."""
-        kept = [np.unique(np.concatenate([path.gaps[axis] for path in self.paths])) for axis in (0, 1)]
-        self.paths = [
-            _Path((np.searchsorted(kept[0], path.gaps[0]), np.searchsorted(kept[1], path.gaps[1])), path.parts)
-            for path in self.paths
-        ]
+        every = [path for paths in self.paths for path in paths]
+        kept = [np.unique(np.concatenate([path.gaps[axis] for path in every])) for axis in (0, 1)]
+        self.paths = [(even.renumbered(kept), bowed.renumbered(kept)) for even, bowed in self.paths]
         self.rest = [size + 1 - len(own) for size, own in zip(self.sizes, kept, strict=True)]
         self.sizes = (len(kept[0]), len(kept[1]))
 
-    def draw(self, count: int, first: np.random.Generator, second: np.random.Generator) -> FloatArray:
-        weights, rest = self._weights(count, first, second)
+    def draw(self, numbers: range, first: np.random.Generator, second: np.random.Generator) -> FloatArray:
+        weights, rest = self._weights(len(numbers), first, second)
         totals = [side.sum(axis=1) + more for side, more in zip(weights, rest, strict=True)]
+        bows = np.array(numbers) % _BOWED_EVERY == _BOWED_EVERY - 1
+        kinds = [np.flatnonzero(~bows), np.flatnonzero(bows)]
+        order = np.argsort(np.concatenate(kinds))
         columns = []
-        for path in self.paths:
-            y, x = (
-                _cumulated(side, gaps, parts) for side, gaps, parts in zip(weights, path.gaps, path.parts, strict=True)
-            )
-            columns.append(self.figure.polyline_values(x, y, (totals[1], totals[0])))
+        for paths in self.paths:
+            taken = [(path, rows) for path, rows in zip(paths, kinds, strict=True) if len(rows)]
+            columns.append(np.concatenate([self._values(path, weights, totals, rows) for path, rows in taken])[order])
         return np.column_stack(columns)
+
+    def _values(self, path: _Path, weights: list[FloatArray], totals: list[FloatArray], rows: IndexArray) -> FloatArray:
+        """Return the figure of those rows of weights that take this path."""
+        y, x = (
+            _cumulated(side, rows, gaps, parts)
+            for side, gaps, parts in zip(weights, path.gaps, path.parts, strict=True)
+        )
+        return self.figure.polyline_values(x, y, (totals[1][rows], totals[0][rows]))
 
     def _weights(
         self, count: int, first: np.random.Generator, second: np.random.Generator
@@ -265,11 +312,11 @@ class _Spacings:
         return both[:, : clusters.sizes[0]], both[:, clusters.sizes[0] :]
 
 
-def _cumulated(weights: FloatArray, gaps: IndexArray, parts: FloatArray) -> FloatArray:
-    points = np.empty((len(weights), len(gaps) + 1))
+def _cumulated(weights: FloatArray, rows: IndexArray, gaps: IndexArray, parts: FloatArray) -> FloatArray:
+    points = np.empty((len(rows), len(gaps) + 1))
     points[:, 0] = 0.0
-    for row, own in zip(points[:, 1:], weights, strict=True):
-        np.take(own, gaps, out=row, mode="clip")
-        np.multiply(row, parts, out=row)
-        np.cumsum(row, out=row)
+    for point, row in zip(points[:, 1:], rows, strict=True):
+        np.take(weights[row], gaps, out=point, mode="clip")
+        np.multiply(point, parts, out=point)
+        np.cumsum(point, out=point)
     return points
