@@ -70,11 +70,14 @@ def fractions(outcomes: Outcomes, out: Path) -> None:
     plt = _pyplot()
     scores = gather(outcomes, "score", "data", "band", "method", "fraction")
     panels = sorted({key[:2] for key in scores})
-    fig, axes = plt.subplots(1, len(panels), figsize=(4.3 * len(panels), 3.9), squeeze=False, layout="constrained")
-    for ax, (data, band) in zip(axes[0], panels, strict=True):
+    rows, columns = -(-len(panels) // 2), min(len(panels), 2)
+    size = (4.6 * columns, 3.6 * rows)
+    fig, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    for ax, (data, band) in zip(axes.flat, panels, strict=True):
         _fraction_panel(ax, {key[2:]: values for key, values in scores.items() if key[:2] == (data, band)})
         ax.set_title(f"{data}, FPR {band[0]:g} to {band[1]:g}", fontsize=10, loc="left")
-    axes[0][0].set_ylabel("test partial AUC in the band")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("test partial AUC in the band")
     fig.savefig(out / "fractions.png", dpi=150)
     plt.close(fig)
 
