@@ -36,14 +36,15 @@ def write_results(out: Path, names: list[str], outcomes: Outcomes, quick: bool) 
     for name in names:
         own = {cell: outcome for cell, outcome in outcomes.items() if cell.experiment == name}
         title, drawn = EXPERIMENTS[name].title, name in figures.FIGURES
-        text = f"# {title}\n\n{made}\n{tables.TABLES[name](own)}" + (f"\n![{title}]({name}.png)\n" if drawn else "")
+        picture = f"![{title}]({name}.png)\n\n" if drawn else ""
+        text = f"# {title}\n\n{made}\n{picture}{tables.TABLES[name](own)}"
         (out / f"{name}.md").write_text(text, encoding="utf-8")
         if drawn:
             figures.FIGURES[name](own, out)
     scored = {cell: outcome for cell, outcome in outcomes.items() if cell.kind == "score"}
     if scored:
         title = "Seconds to choose parameters and to fit"
-        text = f"# {title}\n\n{made}\n{tables.times(scored)}\n![{title}](times.png)\n"
+        text = f"# {title}\n\n{made}\n![{title}](times.png)\n\n{tables.times(scored)}"
         (out / "times.md").write_text(text, encoding="utf-8")
         figures.times(scored, out)
 

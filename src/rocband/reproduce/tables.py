@@ -49,7 +49,7 @@ def _grid(header: list[str], rows: list[list[str]]) -> str:
     """Write a Markdown table in which a figure and its error stay on one line."""
     lines = [" | ".join(header), " | ".join(["---"] * len(header)), *(" | ".join(row) for row in rows)]
     table = "\n".join(f"| {line} |" for line in lines) + "\n"
-    return re.sub(r" ([±+]) ", "\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", table)
+    return re.sub(r"(?<=\d|\*) ([±+]|of) (?=\d)", "\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", table)
 
 
 def _entry(values: list[float], published: float | None, bar: float | None) -> str:
