@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.svm import LinearSVC
@@ -26,6 +26,9 @@ def logistic_cv(X: Any, y: Any, band: Band) -> Scorer:
 
 
 def linear_svc(X: Any, y: Any, band: Band, C: float) -> Scorer:
+    """Fit liblinear, which takes sparse rows with short indices only."""
+    if issparse(X):
+        X = csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
     return LinearSVC(C=C, dual=X.shape[0] < X.shape[1]).fit(X, y).decision_function
 
 
