@@ -544,7 +544,7 @@ def test_out_of_passes(data, surrogate, n_components):
         ({"anchor": np.zeros(3)}, "The anchor of an exact kernel must be None or 'auc', got array"),
         (
             {"anchor": "svm", "n_components": 10},
-            "anchor must be None, 'logistic', 'auc', an array or a fitted linear model",
+            "anchor must be None, 'logistic', 'logistic_cv', 'auc', an array or a fitted linear model",
         ),
         (
             {"cache_size": 1e-3},

@@ -344,6 +344,31 @@ def test_named_anchors(data):
     np.testing.assert_allclose(model.coef_, logistic.coef_, atol=1e-3)
 
 
+def test_an_anchor_with_chosen_regularisation():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(120, 200)), np.arange(120) < 30
+    X[y, 0] += 2.0
+    model = PartialAUCSVC((0.0, 0.3), C=1e-7, anchor="logistic_cv").fit(X, y)
+    candidates = [LogisticRegression(C=C, max_iter=1000).fit(X, y) for C in np.logspace(-4, 2, 7)]
+    losses = [
+        -cross_val_score(each, *positives_first(X, y), cv=5, scoring="neg_log_loss").mean() for each in candidates
+    ]
+    best = candidates[int(np.argmin(losses))]
+    assert best.C < 1.0  # so many features want more regularisation than the default
+    np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-3)
+
+
+def positives_first(X, y):
+    order = np.argsort(~y, kind="stable")
+    return X[order], y[order]
+
+
+def test_an_anchor_with_too_few_rows_for_folds_is_a_plain_one():
+    X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) < 1
+    models = [PartialAUCSVC((0.0, 0.5), C=1e-7, anchor=name).fit(X, y) for name in ("logistic", "logistic_cv")]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+
+
 def test_anchors_make_a_difference(data):
     X, y = data
     models = [
@@ -360,7 +385,7 @@ def test_anchors_that_do_not_fit(data):
         "has coefficients of shape (3,), but X has": np.zeros(3),
         "has coefficients of shape (2, ": np.zeros((2, d)),
         "not finite": np.full(d, np.nan),
-        "anchor must be None, 'logistic', 'auc', an array or a fitted linear model, got 'svm'": "svm",
+        "anchor must be None, 'logistic', 'logistic_cv', 'auc', an array or a fitted linear model, got 'svm'": "svm",
         "an array or a fitted linear model, got LogisticRegression()": LogisticRegression(),
         "The anchor was fitted to the classes": Perceptron().fit(X, np.array(["a", "b"])[y]),
     }

@@ -34,6 +34,7 @@ def recipes() -> dict[str, Recipe]:
     kernels = tuple({"width": width, **options} for width in (0.5, 1.0, 2.0, 4.0) for options in defaults)
     return {
         "rocband": Recipe(linear, grid, **common),
+        "rocband, anchor chosen": Recipe(linear, tuple({"anchor": "logistic_cv", **each} for each in grid), **common),
         "rocband, default C": Recipe(linear, **common),
         "rocband, kernel": Recipe(kernel, kernels, {"width": 1.0}, "non-linear", **common),
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 
 from rocband.risks.band import FloatArray
 from rocband.risks.smoothed import SmoothedRisk
@@ -18,6 +18,9 @@ __all__ = ["anchor_coefficients", "auc_coefficients", "logistic_coefficients"]
 
 # A reference need not be exact: it is fitted on at most this many numbers, whatever the size of the data.
 _MAX_NUMBERS = 20_000_000
+# What the regularisation of a logistic regression is chosen from, and in how many folds.
+_CS, _FOLDS = np.logspace(-4, 2, 7), 5
+_KINDS = "None, 'logistic', 'logistic_cv', 'auc', an array or a fitted linear model"
 
 
 def anchor_coefficients(anchor: Any, problem: Problem, classes: Any, settings: certified.Settings) -> FloatArray:
@@ -25,20 +28,27 @@ def anchor_coefficients(anchor: Any, problem: Problem, classes: Any, settings: c
     if anchor is None:
         return np.zeros(problem.n_features)
     if isinstance(anchor, str):
-        if anchor == "logistic":
-            return logistic_coefficients(problem, settings.random)
+        if anchor in ("logistic", "logistic_cv"):
+            return logistic_coefficients(problem, settings.random, chosen=anchor == "logistic_cv")
         if anchor == "auc":
             return auc_coefficients(problem, settings)
-        raise ValueError(f"anchor must be None, 'logistic', 'auc', an array or a fitted linear model, got {anchor!r}.")
+        raise ValueError(f"anchor must be {_KINDS}, got {anchor!r}.")
     return _given(anchor, problem.n_features, classes)
 
 
-def logistic_coefficients(problem: Problem, random: np.random.Generator) -> FloatArray:
-    """Coefficients of a logistic regression, fitted on a random part of the rows when they are very many."""
+def logistic_coefficients(problem: Problem, random: np.random.Generator, *, chosen: bool = False) -> FloatArray:
+    """Coefficients of a logistic regression, fitted on a random part of the rows when they are very many.
+
+    ``chosen`` means with its regularisation chosen by the log-loss in folds, where each class has the rows for them.
+    """
     index, positive = _some_rows(problem, random)
+    folds = min(_FOLDS, int(positive.sum()), int((~positive).sum()))
     model = LogisticRegression(max_iter=1000)
+    if chosen and folds > 1:
+        model = LogisticRegressionCV(Cs=_CS, cv=folds, scoring="neg_log_loss", max_iter=1000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # near the optimum is near enough for a reference
+        warnings.simplefilter("ignore", FutureWarning)  # about attributes of LogisticRegressionCV not used here
         model.fit(problem.rows.take(index), positive)
     coefficients: FloatArray = model.coef_[0].astype(np.float64)
     return coefficients
@@ -65,9 +75,7 @@ def _given(anchor: Any, n_features: int, classes: Any) -> FloatArray:
     try:
         coefficients = np.asarray(anchor, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"anchor must be None, 'logistic', 'auc', an array or a fitted linear model, got {anchor!r}."
-        ) from None
+        raise ValueError(f"anchor must be {_KINDS}, got {anchor!r}.") from None
     if coefficients.shape not in ((n_features,), (1, n_features)):
         raise ValueError(f"The anchor has coefficients of shape {coefficients.shape}, but X has {n_features} features.")
     if not np.isfinite(coefficients).all():

@@ -56,7 +56,7 @@ class KernelPartialAUCSVC(BandSVC):
         As in `PartialAUCSVC`. In the space of a kernel the convex one rarely collapses, and has a certificate.
     C : float, default 1000.0
         Weight of the risk.
-    anchor : None or "auc", with n_components also "logistic", with a linear kernel all of `PartialAUCSVC`, default None
+    anchor : None or "auc", with n_components also a logistic regression, with a linear kernel all, default None
         What the model is shrunk towards: 0, or an SVM_AUC with C = 1 or a logistic regression in the same space.
     tol : float, default 1e-4
         For a convex surrogate it stops when ``dual_gap_ <= C * tol``; else when a step gains at most ``C * tol``.

@@ -75,9 +75,10 @@ class PartialAUCSVC(LinearBandClassifier):
         by difference-of-convex programming (SVM_pAUC^dc). "naive" is a looser convex one, for comparison.
     C : float, default 100.0
         Weight of the risk; the smaller, the nearer the model stays to the anchor.
-    anchor : {"logistic", "auc"}, None, array of shape (n_features,) or fitted linear model, default "logistic"
-        What the model is shrunk towards: a logistic regression or an SVM_AUC fitted to the same data, 0 (None, as
-        in the paper), or given coefficients.
+    anchor : {"logistic", "logistic_cv", "auc"}, None, array (n_features,) or fitted linear model, default "logistic"
+        What the model is shrunk towards: a logistic regression fitted to the same data, one with its regularisation
+        chosen by cross-validation, an SVM_AUC, 0 (None, as in the paper), or given coefficients. Where features are
+        many or noisy, "logistic_cv" is worth its time.
     tol : float, default 1e-4
         For a convex surrogate it stops when ``dual_gap_ <= C * tol``; else when a step gains at most ``C * tol``.
         On separable data, where the risk is near 0, the first can leave the objective far from its minimum in relative

@@ -65,7 +65,7 @@ _KERNELS = ["linear", "rbf", "poly", "sigmoid"]
 @click.option("--C", "C", type=float, help="Weight of the risk.  [default: chosen by cross-validation]")
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Of the cross-validation.")
 @click.option("--surrogate", type=click.Choice(["ramp", "tight", "hinge", "naive"]), help="[default: the model's]")
-@click.option("--anchor", type=click.Choice(["logistic", "auc", "none"]), help="[default: the model's]")
+@click.option("--anchor", type=click.Choice(["logistic", "logistic_cv", "auc", "none"]), help="[default: the model's]")
 @click.option("--kernel", type=click.Choice(_KERNELS), help="Train a kernel model.  [default: linear]")
 @click.option("--gamma", default="scale", show_default=True, help="Of the kernel.")
 @click.option("--components", type=click.IntRange(1), help="Landmarks of Nystroem's method.  [default: exact]")
