@@ -149,9 +149,13 @@ def draw(races: dict[str, dict[str, Any]], quick: bool) -> None:
             x, share = row["curve"]["seconds"], np.array(row["curve"]["pauc"]) / best
             marker = "o" if len(x) < 10 else None
             ax.plot(x, share, color=COLORS[k], ls=STYLES[k % 4], marker=marker, ms=4)
-            ax.text(x[-1] * 1.2, places[k], label, color=COLORS[k], fontsize=8, va="center")
+            if len(x) == 1:  # a single point is labelled below, where no line passes
+                ax.annotate(label, (x[0], share[0]), (0, -12), textcoords="offset points", color=COLORS[k], fontsize=8)
+            else:
+                ax.text(x[-1] * 1.2, places[k], label, color=COLORS[k], fontsize=8, va="center")
         ax.axhline(SHARE, color=QUIET, lw=0.6)
         ax.set(xscale="log", ylim=(0.7, 1.02), xlabel="seconds of training")
+        ax.xaxis.set_minor_formatter("")
         ax.text(0.01, SHARE, "99%", color=QUIET, fontsize=7, va="bottom", transform=ax.get_yaxis_transform())
         ax.set_title(name, fontsize=9, loc="left")
         ax.spines[["top", "right"]].set_visible(False)
