@@ -221,5 +221,6 @@ def test_ascending_whatever_the_scale():
     normal = random.normal(size=10_000)
     outlier = np.append(normal, 1e300)
     overflowing = np.append(normal, [1.7e308, -1.7e308])
-    for values in (normal, outlier, overflowing, normal * 1e-310, np.zeros(5000), np.round(normal, 1)):
+    single = np.linspace(-3e38, 3e38, 4000).astype(np.float32)
+    for values in (single, normal, outlier, overflowing, normal * 1e-310, np.zeros(5000), np.round(normal, 1)):
         np.testing.assert_array_equal(ascending(values), np.argsort(values, kind="stable"))

@@ -413,6 +413,33 @@ def test_a_thin_graph_keeps_pairs_rather_than_rows(monkeypatch):
     assert np.trace(laplacian) == pytest.approx(1000.0)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("n_pairs", [60, 2000])
+def test_the_newton_step_of_many_features_is_that_of_the_differences(n_pairs, kind, offset):
+    random = np.random.default_rng(0)
+    X, positive = random.normal(size=(300, 200)), random.random(300) < 0.3
+    if kind is np.asarray:
+        X = X + offset
+    problem = Problem(as_rows(kind(X)), positive, (0.0, 0.2))
+    pairs = Pairs(random.integers(0, 300, n_pairs), random.integers(0, 300, n_pairs), random.random(n_pairs))
+    numbered = np.concatenate([X[positive], X[~positive]])
+    differences, gradient = numbered[pairs.left] - numbered[pairs.right], random.normal(size=200)
+    expected = np.linalg.solve(np.eye(200) + differences.T @ (pairs.weight[:, None] * differences), gradient)
+    np.testing.assert_allclose(problem.solve_curvature(pairs, pairs.weight, gradient), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("columns", [slice(None), 5], ids=["all", "one"])
+def test_many_features_far_from_0(columns):
+    random = np.random.default_rng(0)
+    X, positive = random.normal(size=(300, 200)), random.random(300) < 0.2
+    X[positive, 0] += 1.0
+    X[:, columns] += 1e8
+    problem = Problem(as_rows(X), positive, (0.0, 0.1))
+    result = minimize(problem, SmoothedRisk(problem.band), 10.0, np.zeros(200), Settings())
+    assert result.status is Status.CONVERGED
+
+
 @pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.02, 0.3), (0.0, 1.0)])
 def test_many_features_are_certified_too(fpr_range):
     random = np.random.default_rng(0)

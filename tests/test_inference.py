@@ -723,3 +723,10 @@ class TestBadInput:
     def test_many(self, scores, options, message):
         with pytest.raises(ValueError, match=message):
             compare_many(self.y, scores, **options)
+
+
+def test_the_curve_ends_at_one_even_for_a_scorer_worse_than_chance():
+    random = np.random.default_rng(0)
+    y = np.repeat([1, 0], 30)
+    interval = tpr_at_fpr_interval(y, random.normal(size=60) - 1.5 * y, fpr=1.0, random_state=0)
+    assert (interval.low, interval.estimate, interval.high) == (1.0, 1.0, 1.0)

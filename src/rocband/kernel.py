@@ -56,7 +56,7 @@ class KernelPartialAUCSVC(BandSVC):
         As in `PartialAUCSVC`. In the space of a kernel the convex one rarely collapses, and has a certificate.
     C : float, default 1000.0
         Weight of the risk.
-    anchor : None or "auc", with n_components also a logistic regression, with a linear kernel all, default None
+    anchor : {"auc", "logistic", "logistic_cv"}, None, array or fitted linear model, default None
         What the model is shrunk towards: 0, or an SVM_AUC with C = 1 or a logistic regression in the same space.
     tol : float, default 1e-4
         For a convex surrogate it stops when ``dual_gap_ <= C * tol``; else when a step gains at most ``C * tol``.
@@ -293,7 +293,7 @@ class KernelPartialAUCSVC(BandSVC):
             origin = auc_coefficients(problem, settings.quiet())
             return origin, origin
         raise ValueError(
-            f"The anchor of an exact kernel must be None or 'auc', got {self.anchor!r}; 'logistic' needs n_components."
+            f"The anchor of an exact kernel must be None or 'auc', got {self.anchor!r}; logistic needs n_components."
         )
 
     def _without_negligible(self, fit: Fit, problem: KernelProblem, origin: FloatArray) -> FloatArray:

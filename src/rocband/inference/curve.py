@@ -215,6 +215,8 @@ class Height:
 
     def polyline_values(self, x: FloatArray, y: FloatArray, totals: tuple[FloatArray, FloatArray]) -> FloatArray:
         """Return one value for each row of points, which rise from (0, 0) on; the totals stand for the rates 1."""
+        if self.fpr == 1.0:  # every curve ends there, whatever rounding says
+            return np.ones(len(x))
         height: FloatArray = np.minimum(_interpolated(x, y, self.fpr * totals[0]) / totals[1], 1.0)
         return height
 

@@ -73,7 +73,9 @@ def fractions(outcomes: Outcomes, out: Path) -> None:
     rows, columns = -(-len(panels) // 2), min(len(panels), 2)
     size = (4.6 * columns, 3.6 * rows)
     fig, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
-    for ax, (data, band) in zip(axes.flat, panels, strict=True):
+    for ax in axes.flat[len(panels) :]:
+        ax.set_visible(False)
+    for ax, (data, band) in zip(axes.flat, panels, strict=False):
         _fraction_panel(ax, {key[2:]: values for key, values in scores.items() if key[:2] == (data, band)})
         ax.set_title(f"{data}, FPR {band[0]:g} to {band[1]:g}", fontsize=10, loc="left")
     for ax in axes[:, 0]:

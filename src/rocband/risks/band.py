@@ -115,7 +115,7 @@ def ascending(values: FloatArray) -> IndexArray:
     low, high = float(values.min()), float(values.max())
     if not 1e-300 < high - low < math.inf:
         return np.argsort(values, kind="stable")
-    coarse = ((values - low) * (65535 / (high - low))).astype(np.uint16)
+    coarse = (np.subtract(values, low, dtype=np.float64) * (65535 / (high - low))).astype(np.uint16)
     order = np.argsort(coarse, kind="stable")
     nearly = values[order]
     if (nearly[1:] < nearly[:-1]).any():

@@ -229,7 +229,7 @@ class Run:
         first = ranking.first(margin)
         full = np.searchsorted(ranking.negatives, width - reach)
         np.maximum(first, full, out=full)
-        if share.all() and share.min() == 1.0:
+        if share.min(initial=1.0) == 1.0:
             mass, moment = np.arange(len(share), -1.0, -1.0), ranking.sums
         else:
             mass, moment = top_sums(share), top_sums(share * ranking.negatives)

@@ -47,7 +47,7 @@ def _solve_shifted(gram: Any, right: FloatArray) -> FloatArray:
     shifted[diagonal] += 1.0
     if not (np.isfinite(shifted).all() and np.isfinite(right).all()):
         raise ValueError("The curvature overflows; scale the features, for instance with StandardScaler, or lower C.")
-    scale = 1.0 / np.sqrt(shifted[diagonal])
+    scale = 1.0 / np.sqrt(np.maximum(shifted[diagonal], 1.0))  # below 1 by rounding alone
     shifted *= scale
     shifted *= scale[:, None]
     for ridge in (0.0, 1e-12, 1e-8):
@@ -88,19 +88,32 @@ def _thinned(used: IndexArray, left: IndexArray, right: IndexArray) -> IndexArra
 
 
 def solve_graph(rows: Matrix, laplacian: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Solve (I + X' L X) x = gradient for the rows X, in whichever of their two dimensions is smaller."""
-    if rows.shape[1] < rows.shape[0]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            curvature = rows.T @ (laplacian @ rows)
-        return _solve_shifted(curvature, gradient)
-    products: Any = rows @ rows.T
-    products = products if isinstance(products, np.ndarray) else products.toarray()
-    solved: FloatArray = gradient - rows.T @ solve_rows(laplacian, products, rows @ gradient)
-    return solved
+    """Solve (I + X' L X) x = gradient for the rows X, in whichever of their two dimensions is smaller.
+
+    Differences of rows are all that counts, so that their mean is taken away first: columns far from 0 cost no digits.
+    Columns on very different scales may, where the rows are few; features are then used after all, if not too many.
+    """
+    if not rows.shape[0]:
+        return gradient
+    if isinstance(rows, np.ndarray):
+        rows = rows - rows.mean(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if rows.shape[1] >= rows.shape[0]:
+            products: Any = rows @ rows.T
+            products = products if isinstance(products, np.ndarray) else products.toarray()
+            solved: FloatArray = gradient - rows.T @ solve_rows(laplacian, products, rows @ gradient)
+            left = solved + rows.T @ (laplacian @ (rows @ solved)) - gradient
+            if rows.shape[1] > MOST_ROWS or np.linalg.norm(left) <= 1e-6 * np.linalg.norm(gradient):
+                return solved
+        curvature = rows.T @ (laplacian @ rows)
+    return _solve_shifted(curvature, gradient)
 
 
 def solve_rows(laplacian: FloatArray, products: FloatArray, along: FloatArray) -> FloatArray:
-    """Solve (I + L K) z = L X gradient, so that x = gradient - X' z; K holds the products of the rows."""
+    """Solve (I + L K) z = L X gradient, so that x = gradient - X' z; K holds the products of the rows.
+
+    Where the system is singular to rounding, z is 0: the direction is that of the gradient.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         system = laplacian @ products
         right = laplacian @ along

@@ -35,7 +35,7 @@ def threshold_text(threshold: float, scores: npt.ArrayLike) -> str:
     >>> threshold_text(1.52349, [0.0, 1.52349, 1.5235])
     '1.52349'
     """
-    values = np.asarray(scores, dtype=np.float64)
+    threshold, values = float(threshold), np.asarray(scores, dtype=np.float64)
     following = float(np.min(values, where=values > threshold, initial=np.inf))
     for digits in range(_FEWEST, _MOST):
         rounded = Context(prec=digits, rounding=ROUND_CEILING).plus(Decimal(threshold))
