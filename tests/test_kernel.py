@@ -539,7 +539,7 @@ def test_out_of_passes(data, surrogate, n_components):
         ({"surrogate": "smooth"}, "surrogate must be one of 'tight', 'hinge', 'ramp', 'naive', got 'smooth'."),
         (
             {"anchor": "logistic"},
-            "The anchor of an exact kernel must be None or 'auc', got 'logistic'; 'logistic' needs",
+            "The anchor of an exact kernel must be None or 'auc', got 'logistic'; logistic needs n_components",
         ),
         ({"anchor": np.zeros(3)}, "The anchor of an exact kernel must be None or 'auc', got array"),
         (
