@@ -585,3 +585,8 @@ def test_hard_data(surrogate, anchor, kind):
     assert np.count_nonzero(scores[~y] > 0) <= BAND[1] * np.count_nonzero(~y)
     if kind == "separable":
         assert partial_auc_score(y, scores, fpr_range=BAND) == 1
+
+
+def test_a_constant_scorer_without_a_bound_is_told_as_such():
+    with pytest.warns(CollapsedSolutionWarning, match="gives every row the same score"):
+        PartialAUCSVC((0.0, 0.5), anchor=None).fit(np.zeros((20, 2)), np.arange(20) < 8)

@@ -147,13 +147,19 @@ class BandSVC(BandClassifier):
                 stacklevel=3,
             )
         if self._collapsed:
-            warnings.warn(
-                f"The constant scorer is optimal for surrogate={self.surrogate!r} in this band (its objective {C:g} "
-                f"is matched by the lower bound {self.lower_bound_:.6g}): use surrogate='ramp', a wider fpr_range, or "
-                "an anchor.",
-                CollapsedSolutionWarning,
-                stacklevel=3,
+            warnings.warn(self._collapse_message(C), CollapsedSolutionWarning, stacklevel=3)
+
+    def _collapse_message(self, C: float) -> str:
+        if not np.isfinite(self.lower_bound_):
+            return (
+                "The model gives every row the same score: no step away from it gained anything, so look whether the "
+                "features tell the classes apart, raise C, or give an anchor."
             )
+        return (
+            f"The constant scorer is optimal for surrogate={self.surrogate!r} in this band (its objective {C:g} "
+            f"is matched by the lower bound {self.lower_bound_:.6g}): use surrogate='ramp', a wider fpr_range, or "
+            "an anchor."
+        )
 
 
 def check_number(name: str, value: Any, low: float, high: float = np.inf, *, integer: bool = False) -> None:
