@@ -53,6 +53,9 @@ class TimedRows:
     def accumulate(self, weights, index):
         return self._timed(self.inner.accumulate, weights, index)
 
+    def norms(self):
+        return self._timed(self.inner.norms)
+
     def take(self, index):
         return self.inner.take(index)
 

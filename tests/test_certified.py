@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
 from rocband.risks import Band, tight
-from rocband.risks.smoothed import Pairs, SmoothedRisk
+from rocband.risks.smoothed import SmoothedRisk
 from rocband.rows import as_rows
-from rocband.solvers import certified, curvature
+from rocband.solvers import certified
 from rocband.solvers.certified import Settings, Status, minimize
-from rocband.solvers.curvature import graph_laplacian, solve_curvature, solve_graph
 from rocband.solvers.planes import Planes
 from rocband.solvers.problem import Problem
 from trusted import Sample, all_planes, minimize_planes, minimum, tangent
@@ -371,64 +369,6 @@ def test_the_full_auc_is_the_mean_pairwise_hinge():
     assert result.objective == pytest.approx(minimum(sample, 5.0, np.zeros(4)), abs=1e-4)
 
 
-@pytest.mark.parametrize("shape", [(30, 5), (5, 30)])
-def test_curvature_is_solved_in_either_dimension(shape):
-    random = np.random.default_rng(0)
-    differences, weight, gradient = random.normal(size=shape), random.random(shape[0]), random.normal(size=shape[1])
-    expected = np.linalg.solve(np.eye(shape[1]) + differences.T @ (weight[:, None] * differences), gradient)
-    np.testing.assert_allclose(solve_curvature(differences.copy(), weight, gradient), expected, atol=1e-10)
-    np.testing.assert_allclose(solve_curvature(sparse.csr_array(differences), weight, gradient), expected, atol=1e-10)
-
-
-def test_curvature_of_any_scale_is_solved():
-    random = np.random.default_rng(0)
-    scales = 10.0 ** np.array([9.0, 0.0, -3.0])
-    differences, gradient = random.normal(size=(40, 3)), random.normal(size=3)
-    direction = solve_curvature(differences * scales, np.full(40, 1e3), gradient)
-    expected = np.linalg.solve(np.diag(scales**-2.0) + 1e3 * differences.T @ differences, gradient / scales)
-    np.testing.assert_allclose(direction * scales, expected, rtol=1e-6)
-    # Of rank 1 and so large that the identity is lost: still finite, and a descent direction.
-    direction = solve_curvature(np.full((10, 3), 1e12), np.ones(10), gradient)
-    assert np.isfinite(direction).all()
-    assert direction @ gradient > 0
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("n_features", [5, 60])
-def test_curvature_of_a_graph_is_that_of_its_differences(n_features, kind):
-    random = np.random.default_rng(0)
-    X, gradient = random.normal(size=(30, n_features)), random.normal(size=n_features)
-    pairs = Pairs(random.integers(0, 30, 200), random.integers(0, 30, 200), random.random(200))
-    used, laplacian = graph_laplacian(pairs, pairs.weight)
-    expected = solve_curvature(X[pairs.left] - X[pairs.right], pairs.weight, gradient)
-    np.testing.assert_allclose(solve_graph(kind(X[used]), laplacian, gradient), expected, rtol=1e-8, atol=1e-10)
-
-
-def test_a_thin_graph_keeps_pairs_rather_than_rows(monkeypatch):
-    # 500 pairs that share no row: among every fifth row there would be none or few.
-    pairs = Pairs(np.arange(500), 500 + np.random.default_rng(0).permutation(500), np.ones(500))
-    monkeypatch.setattr(curvature, "MOST_ROWS", 200)
-    used, laplacian = graph_laplacian(pairs, pairs.weight)
-    assert len(used) == 200
-    assert np.trace(laplacian) == pytest.approx(1000.0)
-
-
-@pytest.mark.parametrize("offset", [0.0, 1e8])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("n_pairs", [60, 2000])
-def test_the_newton_step_of_many_features_is_that_of_the_differences(n_pairs, kind, offset):
-    random = np.random.default_rng(0)
-    X, positive = random.normal(size=(300, 200)), random.random(300) < 0.3
-    if kind is np.asarray:
-        X = X + offset
-    problem = Problem(as_rows(kind(X)), positive, (0.0, 0.2))
-    pairs = Pairs(random.integers(0, 300, n_pairs), random.integers(0, 300, n_pairs), random.random(n_pairs))
-    numbered = np.concatenate([X[positive], X[~positive]])
-    differences, gradient = numbered[pairs.left] - numbered[pairs.right], random.normal(size=200)
-    expected = np.linalg.solve(np.eye(200) + differences.T @ (pairs.weight[:, None] * differences), gradient)
-    np.testing.assert_allclose(problem.solve_curvature(pairs, pairs.weight, gradient), expected, rtol=1e-5, atol=1e-6)
-
-
 @pytest.mark.parametrize("columns", [slice(None), 5], ids=["all", "one"])
 def test_many_features_far_from_0(columns):
     random = np.random.default_rng(0)
@@ -446,7 +386,6 @@ def test_many_features_are_certified_too(fpr_range):
     X, positive = random.normal(size=(300, 200)), random.random(300) < 0.2
     X[positive, 0] += 1.0
     problem = Problem(as_rows(X), positive, fpr_range)
-    assert problem.pair_limit == curvature.GRAPH_PAIRS
     result = minimize(problem, SmoothedRisk(problem.band), 10.0, np.zeros(200), Settings())
     assert result.objective - result.lower_bound <= 10.0 * 1e-4
     certificate = result.certificate

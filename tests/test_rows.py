@@ -133,6 +133,11 @@ def test_take(rows, X, index):
     np.testing.assert_array_equal(dense, X[index].reshape(len(index), N_FEATURES))
 
 
+def test_norms(rows, X):
+    expected = (np.asarray(X, dtype=np.float64) ** 2).sum(axis=1)
+    np.testing.assert_allclose(rows.norms(), expected, rtol=1e-5 if X.dtype == np.float32 else 1e-12)
+
+
 def test_what_is_taken_can_be_changed(rows, X):
     before = X.astype(np.float64)
     taken = rows.take(np.array([1, 5]))

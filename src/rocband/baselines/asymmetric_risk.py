@@ -7,12 +7,11 @@ import math
 import numpy as np
 
 from rocband.risks.band import FloatArray, Ranking, top_indices
+from rocband.risks.curvature import Clique, Graph
 from rocband.risks.smoothed import (
-    Pairs,
     SmoothedLinearization,
     SmoothedRisk,
     Smoothing,
-    edge_sample,
     entering_band,
     shares,
 )
@@ -77,18 +76,15 @@ class _Choice:
         self.low = shares(-ranking.positives[::-1], risk.lowest, self.width)[::-1]
         self.high = shares(ranking.negatives, risk.highest, self.width)
 
-    def sample_pairs(self, limit: int, random: np.random.Generator) -> Pairs:
-        """Sample the curvature: pairs of rows of one class with a fractional share."""
-        m = len(self.low)
+    def graphs(self) -> list[Graph]:
+        """Return the curvature: rows of one class with a fractional share pass it on to each other."""
         pulls = (1 / (self.width * self.risk.lowest), self.risk.ratio / (self.width * self.risk.highest))
-        rows = (self.ranking.order, m + self.ranking.index)
-        left, right, weight = [], [], []
+        rows = (self.ranking.order, len(self.low) + self.ranking.index)
+        graphs: list[Graph] = []
         for share, pull, row in zip((self.low, self.high), pulls, rows, strict=True):
-            i, j, pair_weight = edge_sample(share, np.full(len(share), pull), limit, random)
-            left.append(row[i])
-            right.append(row[j])
-            weight.append(pair_weight)
-        return Pairs(np.concatenate(left), np.concatenate(right), np.concatenate(weight))
+            edge = np.flatnonzero((share > 0) & (share < 1))
+            graphs.append(Clique(row[edge], np.full(len(edge), pull)))
+        return graphs
 
 
 def top_shares(size: int, k: float) -> FloatArray:

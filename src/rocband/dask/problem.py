@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ from rocband.dask.cluster import gather, task
 from rocband.dask.rows import DaskRows, Part
 from rocband.dask.scores import DistributedScores, KeptScores, sample_slices
 from rocband.risks.band import Band, FloatArray, IndexArray
-from rocband.risks.smoothed import Pairs, sample_step
+from rocband.risks.smoothed import sample_step
 from rocband.risks.surrogates import Linearization
 from rocband.rows import Matrix
 from rocband.solvers.problem import Problem, Scores
@@ -75,12 +75,13 @@ class DaskProblem(Problem):
         weights = np.concatenate([plane.positives[weighs], plane.negatives[used]])
         return self.rows.accumulate(weights, np.concatenate([weighs, m + plane.index[used]]))
 
-    def differences(self, pairs: Pairs) -> Matrix:
-        """Differences of the rows in each pair."""
-        taken: Any = self.rows.take(np.concatenate([pairs.left, pairs.right]))
-        left: Matrix = taken[: len(pairs.left)]
-        left -= taken[len(pairs.left) :]
-        return left
+    def take(self, numbers: IndexArray) -> Matrix:
+        """Return some rows in double precision; they are numbered with the positives first as they are."""
+        return self.rows.take(numbers)
+
+    def norms(self, numbers: IndexArray) -> FloatArray:
+        """Squared lengths of some rows."""
+        return self.blocks.norms_of(numbers)
 
 
 def _summary(part: Part, sampled: slice) -> tuple[FloatArray, FloatArray, bool]:

@@ -90,6 +90,19 @@ class DaskRows:
             return sparse.csr_array(sparse.vstack(blocks, format="csr"))[order[position]].astype(np.float64)
         return double(np.concatenate(blocks)[order[position]])
 
+    def norms(self) -> FloatArray:
+        """Return the squared lengths of all rows."""
+        return self.norms_of(np.arange(self.shape[0]))
+
+    def norms_of(self, index: IndexArray) -> FloatArray:
+        """Return the squared lengths of some rows."""
+        lengths = np.empty(len(index))
+        found = list(self._by_block(index))
+        parts = gather([task(_norms, block.features, block.groups, local) for block, _, local in found])
+        for (_, chosen, _), part in zip(found, parts, strict=True):
+            lengths[chosen] = part
+        return lengths
+
     def negatives_by_block(self, index: IndexArray) -> Iterator[tuple[int, IndexArray, _Local]]:
         """For each block with any of the negatives ``index``: its number, which of them, and their ranks in it."""
         starts = self.starts[1]
@@ -165,6 +178,10 @@ def _accumulate(features: Any, groups: Groups, weights: FloatArray, local: _Loca
 
 def _take(features: Any, groups: Groups, local: _Local) -> Any:
     return features[np.concatenate(groups)[local]]
+
+
+def _norms(features: Any, groups: Groups, local: _Local) -> FloatArray:
+    return as_rows(features[np.concatenate(groups)[local]]).norms()
 
 
 def _positive(groups: Groups, n_rows: int) -> npt.NDArray[np.bool_]:

@@ -23,9 +23,10 @@ from typing import Protocol
 import numpy as np
 
 from rocband.risks.band import Band, FloatArray, IndexArray, Ranking, TopScores, ascending, top_sums
+from rocband.risks.curvature import Bipartite, Clique, Graph, Star
 from rocband.risks.surrogates import Linearization, naive, tight
 
-__all__ = ["Pairs", "SmoothedLinearization", "SmoothedRisk", "Smoothing", "share_threshold"]
+__all__ = ["SmoothedLinearization", "SmoothedRisk", "Smoothing", "share_threshold"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +37,8 @@ class Smoothing:
     rank: float
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """A sample of row pairs whose weighted scatter estimates the curvature of a smoothed risk.
-
-    The curvature is about ``sum_p weight_p (x_left - x_right)(x_left - x_right)'``. Rows are numbered with the m
-    positives first, then the negatives.
-    """
-
-    left: IndexArray
-    right: IndexArray
-    weight: FloatArray
-
-
 class _Curved(Protocol):
-    def sample_pairs(self, limit: int, random: np.random.Generator) -> Pairs: ...
+    def graphs(self) -> list[Graph]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +56,9 @@ class SmoothedLinearization(Linearization):
     ranking: Ranking
     choice: _Curved
 
-    def sample_pairs(self, limit: int, random: np.random.Generator) -> Pairs:
-        """Sample the curvature, with at most ``limit`` pairs of each of its kinds."""
-        return self.choice.sample_pairs(limit, random)
+    def graphs(self) -> list[Graph]:
+        """Return the curvature of the smoothed risk: the scatter of these graphs over the rows."""
+        return self.choice.graphs()
 
 
 class SmoothedRisk:
@@ -256,22 +244,16 @@ class Run:
         partly -= np.cumsum(starting(self.first, moment) - starting(self.full, moment))
         return self.share * (np.cumsum(whole) + partly / self.width)
 
-    def sample(self, row_weight: FloatArray, limit: int, random: np.random.Generator) -> _Sample:
-        """Draw from the pairs whose weight lies between 0 and 1: all of them when there are no more than ``limit``."""
-        active = np.where(row_weight > 0, self.full - self.first, 0)
-        ends = np.cumsum(active)
-        total = int(ends[-1])
-        if total <= limit:
-            position = np.arange(total)
-        else:
-            position = ((np.arange(limit) + random.random(limit)) * (total / limit)).astype(np.int64)
-        i = np.searchsorted(ends, position, side="right")
-        j = self.first[i] + position - (ends[i] - active[i])
-        weight = row_weight[i] * self.share[j] * (max(total / limit, 1.0) / self.width)
-        return i, j, weight
-
-
-_Sample = tuple[IndexArray, IndexArray, FloatArray]
+    def graph(self, ranking: Ranking, row_weight: FloatArray) -> Bipartite:
+        """Join each positive with the negatives whose pair with it has a weight between 0 and 1."""
+        return Bipartite(
+            ranking.order,
+            len(ranking.positives) + ranking.index,
+            row_weight,
+            self.share / self.width,
+            self.first,
+            self.full,
+        )
 
 
 class _Choice:
@@ -317,26 +299,15 @@ class _Choice:
             counts += self.above.counts(ranking, 1.0 - mix) + float(mix.sum()) * self.upper
         return self.scale * offset, -self.scale * weights, self.scale * counts
 
-    def sample_pairs(self, limit: int, random: np.random.Generator) -> Pairs:
-        """Sample the curvature of the runs, of the two edges of the band and of the mixture."""
-        m = len(self.ranking.positives)
-        left, right, weight = [], [], []
-        for run, row_weight in ((self.inside, self.mix), (self.beyond, self.mix), (self.above, 1.0 - self.mix)):
-            if run is not None:
-                i, j, pair_weight = run.sample(row_weight, limit, random)
-                left.append(self.ranking.order[i])
-                right.append(m + self.ranking.index[j])
-                weight.append(pair_weight)
+    def graphs(self) -> list[Graph]:
+        """Return the curvature of the runs, of the two edges of the band and of the mixture."""
+        runs = ((self.inside, self.mix), (self.beyond, self.mix), (self.above, 1.0 - self.mix))
+        graphs: list[Graph] = [run.graph(self.ranking, self.scale * weight) for run, weight in runs if run is not None]
         for share, pull in self._edges():
-            i, j, pair_weight = edge_sample(share, pull / self.smoothing.rank, limit, random)
-            left.append(m + self.ranking.index[i])
-            right.append(m + self.ranking.index[j])
-            weight.append(pair_weight)
-        i, j, pair_weight = self._mixed_sample(limit, random)
-        left.append(self.ranking.order[i])
-        right.append(m + self.ranking.index[j])
-        weight.append(pair_weight)
-        return Pairs(np.concatenate(left), np.concatenate(right), self.scale * np.concatenate(weight))
+            graphs.append(edge_graph(self.ranking, share, pull * (self.scale / self.smoothing.rank)))
+        if self.above is not None:
+            graphs.append(self._mixed(self.above))
+        return graphs
 
     def _edges(self) -> list[tuple[FloatArray, FloatArray]]:
         """For each edge of the band, the shares that end there and how many positives feel a change of them."""
@@ -352,27 +323,14 @@ class _Choice:
         k = len(run.share)
         return np.cumsum(np.bincount(run.full, row_weight, minlength=k + 1)[:k])
 
-    def _mixed_sample(self, limit: int, random: np.random.Generator) -> _Sample:
-        """Pair each positive whose row is mixed with a random negative of the top: its row as a whole moves."""
-        mixed = np.flatnonzero((self.mix > 0) & (self.mix < 1))
-        stride = len(mixed) // limit + 1
-        mixed = mixed[::stride]
-        partner = len(self.top) - 1 - random.integers(0, max(self.band.stop, 1), len(mixed))
-        moved = np.zeros(len(mixed))
-        if self.above is not None and len(mixed):
-            moved = stride * (self.inside.weights + self.mass - self.above.weights)[mixed] ** 2 / self._mix_width
-        return mixed, np.maximum(partner, 0), moved
+    def _mixed(self, above: Run) -> Star:
+        """Let each positive whose row is mixed move, as its row as a whole does, against the mean of the top."""
+        moved = (self.inside.weights + self.mass - above.weights) ** 2 * (self.scale / self._mix_width)
+        weight = np.where((self.mix > 0) & (self.mix < 1), moved, 0.0)
+        return Star(self.ranking.order, weight, len(weight) + self.ranking.index, self.top)
 
 
-def edge_sample(share: FloatArray, pull: FloatArray, limit: int, random: np.random.Generator) -> _Sample:
-    """Pair the negatives with a fractional share: their differences scatter as they do about their mean."""
-    edge = np.flatnonzero((share > 0) & (share < 1))
-    size = len(edge)
-    if size * (size - 1) // 2 <= limit:
-        left, right = np.triu_indices(size, 1)
-    else:
-        left = random.integers(0, size, limit)
-        right = (left + random.integers(1, size, limit)) % size
-    i, j = edge[left], edge[right]
-    weight = np.maximum(pull[i] + pull[j], 0.0) * ((size - 1) / (4 * max(len(i), 1)))
-    return i, j, weight
+def edge_graph(ranking: Ranking, share: FloatArray, pull: FloatArray) -> Clique:
+    """Join the negatives with a fractional share: they scatter about their mean as the shares are passed on."""
+    edge = np.flatnonzero((share > 0) & (share < 1) & (pull > 0))
+    return Clique(len(ranking.positives) + ranking.index[edge], pull[edge])

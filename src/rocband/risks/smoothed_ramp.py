@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from rocband.risks.band import Band, FloatArray, Ranking
+from rocband.risks.curvature import Graph
 from rocband.risks.smoothed import (
-    Pairs,
     Run,
     SmoothedLinearization,
     Smoothing,
-    edge_sample,
+    edge_graph,
     entering_band,
     shares,
 )
@@ -22,7 +22,7 @@ class SmoothedRamp:
     """Mean of min(1, hinge) over a band, with smoothed pairs and ranks.
 
     The smoothed weights are a gradient to follow, not a bound: the ramp is not convex. It is a difference of convex
-    functions; the sampled curvature is that of the convex one, so that a Newton step minimises a convex majorant.
+    functions; the curvature is that of the convex one, so that a Newton step minimises a convex majorant.
     """
 
     def __init__(self, band: Band) -> None:
@@ -66,16 +66,12 @@ class _RampChoice:
         counts = self.rising.counts(self.ranking, every) - self.capped.counts(self.ranking, every)
         return self.scale * (self.capped.weights - self.rising.weights), self.scale * counts
 
-    def sample_pairs(self, limit: int, random: np.random.Generator) -> Pairs:
-        """Sample the curvature of the rising margin and of the band's lower edge."""
+    def graphs(self) -> list[Graph]:
+        """Return the curvature of the rising margin and of the band's lower edge."""
         m, k = len(self.ranking.positives), len(self.top)
-        i, j, weight = self.rising.sample(np.ones(m), limit, random)
-        felt = np.cumsum(np.bincount(self.rising.full, minlength=k + 1)[:k])
+        felt = np.cumsum(np.bincount(self.rising.full, minlength=k + 1)[:k], dtype=np.float64)
         felt -= np.cumsum(np.bincount(self.capped.first, minlength=k + 1)[:k])
-        upper, lower, edge_weight = edge_sample(self.top, np.maximum(felt, 0) / self.smoothing.rank, limit, random)
-        index = self.ranking.index
-        return Pairs(
-            np.concatenate([self.ranking.order[i], m + index[upper]]),
-            np.concatenate([m + index[j], m + index[lower]]),
-            self.scale * np.concatenate([weight, edge_weight]),
-        )
+        return [
+            self.rising.graph(self.ranking, np.full(m, self.scale)),
+            edge_graph(self.ranking, self.top, felt * (self.scale / self.smoothing.rank)),
+        ]

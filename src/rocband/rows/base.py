@@ -35,6 +35,9 @@ class Rows(Protocol):
     def take(self, index: IndexArray) -> Matrix:
         """Return some rows in double precision; dense or sparse as the data are."""
 
+    def norms(self) -> FloatArray:
+        """Return the squared lengths of all rows; one pass."""
+
 
 def double(block: npt.NDArray[Any]) -> FloatArray:
     """Return a block in double precision; no copy when it is."""

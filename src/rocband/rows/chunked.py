@@ -8,6 +8,7 @@ import numpy as np
 
 from rocband.risks.band import FloatArray, IndexArray
 from rocband.rows.base import double
+from rocband.rows.dense import DenseRows
 
 __all__ = ["ChunkedRows"]
 
@@ -64,3 +65,8 @@ class ChunkedRows:
             if high > low:
                 rows[low:high] = self._take(part, wanted[low:high] - part.start)
         return rows[position]
+
+    def norms(self) -> FloatArray:
+        """Return the squared lengths of all rows; one pass."""
+        blocks = (np.asarray(self.X[part]) for part in self._slices())
+        return np.concatenate([DenseRows(block).norms() for block in blocks])

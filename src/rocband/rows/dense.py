@@ -52,3 +52,8 @@ class DenseRows:
     def take(self, index: IndexArray) -> FloatArray:
         """Return the rows ``index`` in double precision."""
         return double(self.X[index])
+
+    def norms(self) -> FloatArray:
+        """Return the squared lengths of all rows; one pass."""
+        lengths: FloatArray = np.einsum("ij,ij->i", self.X, self.X, dtype=np.float64)
+        return lengths

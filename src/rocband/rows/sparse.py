@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.extmath import row_norms
 
 from rocband.risks.band import FloatArray, IndexArray
 
@@ -31,3 +32,8 @@ class SparseRows:
     def take(self, index: IndexArray) -> sparse.csr_array:
         """Return the rows ``index``, sparse, in double precision."""
         return self.X[index].astype(np.float64)
+
+    def norms(self) -> FloatArray:
+        """Return the squared lengths of all rows; one pass."""
+        lengths: FloatArray = row_norms(self.X, squared=True)
+        return lengths

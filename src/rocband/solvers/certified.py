@@ -3,7 +3,7 @@
 Each step evaluates the risk exactly and a smoothed choice of dual weights, which is at once
 
 - a plane below the risk, kept for the bound: the best of all of them is found by a small quadratic program;
-- a gradient, for a Newton step whose curvature is estimated from a sample of the pairs of rows that are on the edge.
+- a gradient, for a Newton step whose curvature comes from the rows on the edge, or from a sample of them.
 
 Scores are linear in w, so that a step of any length costs one pass over the data. The smoothing is sharpened when it,
 and no longer the distance to the minimum, is what holds the bound down. Where Newton steps gain nothing any more, a
@@ -28,11 +28,31 @@ __all__ = ["Result", "Settings", "Status", "Step", "minimize"]
 
 # At w = 0 every pair misses its margin by 1: this width puts them all in the middle of the smoothed part.
 _START = Smoothing(margin=2.0, rank=1.0)
-_SHARPEN = 0.3
 _TRIALS = 12
-# Steps to wait, and the share of the gap they may leave, before the planes are followed; where features outnumber the
-# positives the data are separable as a rule, and planes serve better than curvature.
-_PATIENCE = {"narrow": (12, 0.9), "wide": (4, 0.6)}
+_MOST_EFFORT = 16.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast the smoothing is sharpened, and how long to wait for progress.
+
+    Attributes
+    ----------
+    sharpen : float
+        The factor by which a smoothing shrinks.
+    patience, share : int and float
+        Steps to wait, and the share of the gap they may leave, before the planes are followed.
+    """
+
+    sharpen: float
+    patience: int
+    share: float
+
+
+_NARROW = Pace(sharpen=0.3, patience=12, share=0.9)
+# Where features outnumber the positives, each row can be scored almost freely: which rows are on the edge changes much
+# from step to step, and only small changes of the smoothing leave Newton steps their full length.
+_WIDE = Pace(sharpen=0.7, patience=20, share=0.8)
 
 
 class Status(Enum):
@@ -171,7 +191,10 @@ class _Solver:
     ) -> None:
         self.problem, self.risk, self.C, self.origin, self.settings = problem, risk, C, origin, settings
         self.planes = Planes(problem.n_features, inner=problem.inner) if planes is None else planes
+        self.pace = _WIDE if problem.wide else _NARROW
         self.smoothing = _START
+        self.gain = np.inf  # what the last Newton step promised
+        self.effort = 1.0  # of the curvature
         self.began, self.first_pass = time.perf_counter(), problem.passes
         self.history: list[Step] = []
         self.certificate = Certificate.none(problem.n_features)
@@ -182,7 +205,8 @@ class _Solver:
         if np.array_equal(warm.w, self.origin):
             return
         self.smoothing = Smoothing(
-            min(warm.smoothing.margin / _SHARPEN, _START.margin), min(warm.smoothing.rank / _SHARPEN, _START.rank)
+            min(warm.smoothing.margin / _NARROW.sharpen, _START.margin),
+            min(warm.smoothing.rank / _NARROW.sharpen, _START.rank),
         )
 
     def run(self, w: FloatArray, scores: Scores) -> Result:
@@ -197,17 +221,11 @@ class _Solver:
             if self._record():
                 break
             # 4. Sharpen the smoothing where it dominates the gap of this point.
-            before = self.smoothing
-            self._sharpen(here.plane, gradient)
-            if self.smoothing != before:
+            if self._sharpen(here.plane, gradient):
                 here = self._rescaled(replace(here, plane=self.risk.sharpened(here.plane, self.smoothing)))
                 gradient = self._add_plane(here)
             # 5. A direction, one pass for its scores, and a search along it that needs none.
-            if self._stalled():
-                here = self._follow_planes()
-            else:
-                direction = newton_direction(self.problem, here.plane, self.C, gradient, self.settings.random)
-                here = self._search(here, direction, self.problem.scores(direction))
+            here = self._follow_planes() if self._stalled() else self._newton(here, gradient)
         return self._result()
 
     def _point(self, w: FloatArray, scores: Scores) -> _Point:
@@ -242,20 +260,35 @@ class _Solver:
     def _converged(self) -> bool:
         return self._gap <= self.C * self.settings.tol
 
-    def _sharpen(self, plane: SmoothedLinearization, gradient: FloatArray) -> None:
-        """Sharpen what costs more than its share of the tolerance and more than a fifth of the gradient does."""
-        limit = max(0.3 * self.settings.tol, 0.1 * float(self.problem.inner(gradient, gradient)) / self.C)
+    def _sharpen(self, plane: SmoothedLinearization, gradient: FloatArray) -> bool:
+        """Sharpen what costs more than its share of the tolerance, and than a third of what a step still promises.
+
+        That is the gain of the last Newton step; or, where features are many, the part that the gradient has in the gap
+        of the plane. The more steps are taken with the same smoothing, the more the curvature is worth.
+        """
+        promise = float(self.problem.inner(gradient, gradient)) if self.pace is _WIDE else self.gain
+        limit, before = 0.3 * max(self.settings.tol, promise / self.C), self.smoothing
         self.smoothing = Smoothing(
-            self.smoothing.margin * (_SHARPEN if plane.margin_error > limit else 1.0),
-            self.smoothing.rank * (_SHARPEN if plane.rank_error > limit else 1.0),
+            before.margin * (self.pace.sharpen if plane.margin_error > limit else 1.0),
+            before.rank * (self.pace.sharpen if plane.rank_error > limit else 1.0),
         )
+        sharper = self.smoothing != before
+        self.effort = 1.0 if sharper else min(2.0 * self.effort, _MOST_EFFORT)
+        return sharper
+
+    def _newton(self, here: _Point, gradient: FloatArray) -> _Point:
+        """Take a Newton step on the smoothed objective."""
+        direction = self.problem.newton_direction(
+            here.plane.graphs(), self.C, gradient, self.settings.random, self.effort
+        )
+        self.gain = -float(self.problem.inner(direction, gradient)) / 2
+        return self._search(here, direction, self.problem.scores(direction))
 
     def _stalled(self) -> bool:
         """Whether the last steps closed too little of the gap; then every other step follows the planes."""
-        steps, share = _PATIENCE["wide" if self.problem.wide else "narrow"]
-        if len(self.history) <= steps or len(self.history) % 2:
+        if len(self.history) <= self.pace.patience or len(self.history) % 2:
             return False
-        return self._gap > share * self.history[-1 - steps].gap
+        return self._gap > self.pace.share * self.history[-1 - self.pace.patience].gap
 
     def _follow_planes(self) -> _Point:
         """Search by the exact objective from the best model to the minimiser of the planes, adding sharp planes.
@@ -290,10 +323,10 @@ class _Solver:
         outward, along = here.w - self.origin, here.scores.along(self.origin_scores, -1.0)
         if self._slope(here, outward, along) < 0:
             return self._search(here, outward, along, 0.5)
-        return self._search(here, -outward, Scores(-along.positives, -along.negatives), 1.0 - _SHARPEN)
+        return self._search(here, -outward, Scores(-along.positives, -along.negatives), 1.0 - self.pace.sharpen)
 
     def _search(self, here: _Point, direction: FloatArray, along: Scores, step: float = 1.0) -> _Point:
-        """Find a step that at least halves the slope of the smoothed objective along the direction."""
+        """Find a step that at least halves the slope of the smoothed objective along the direction, and lowers it."""
         first = slope_low = self._slope(here, direction, along)
         low, high, slope_high = 0.0, np.inf, np.nan
         for _ in range(_TRIALS):
@@ -301,7 +334,7 @@ class _Solver:
             if there.objective < self.best.objective:
                 self.best = there
             slope = self._slope(there, direction, along)
-            if abs(slope) <= 0.5 * abs(first):
+            if abs(slope) <= 0.5 * abs(first) and (slope < 0 or self._lower(there, here)):
                 break
             if slope < 0:
                 low, slope_low = step, slope
@@ -313,6 +346,10 @@ class _Solver:
                 share = slope_low / (slope_low - slope_high) if slope_low < slope_high else 0.5
                 step = low + (high - low) * min(max(share, 0.1), 0.9)
         return there
+
+    def _lower(self, there: _Point, here: _Point) -> bool:
+        """Whether the smoothed objective, which lies below the exact one by at most the errors, may have fallen."""
+        return there.objective - here.objective <= self.C * (there.plane.margin_error + there.plane.rank_error)
 
     def _slope(self, point: _Point, direction: FloatArray, along: Scores) -> float:
         return float(self.problem.inner(point.w - self.origin, direction)) + self.C * along.slope(point.plane)
@@ -329,11 +366,3 @@ class _Solver:
             smoothing=self.smoothing,
             certificate=self.certificate,
         )
-
-
-def newton_direction(
-    problem: Problem, plane: SmoothedLinearization, C: float, gradient: FloatArray, random: np.random.Generator
-) -> FloatArray:
-    """Newton direction of 1/2 |w|^2 + C * risk, with the risk's curvature from a sample of pairs."""
-    pairs = plane.sample_pairs(problem.pair_limit, random)
-    return -problem.solve_curvature(pairs, C * pairs.weight, gradient)

@@ -1,40 +1,44 @@
 """The Newton system: the identity plus the weighted scatter of the differences of rows.
 
-Pairs of rows are the edges of a graph, and the scatter is X' L X with its weighted Laplacian L. Where features are few,
-a sample of the pairs is written out as differences. Where they are many, the Laplacian takes far more pairs at no cost,
-and the system is solved with one unknown for each row in play.
+The scatter is X' L X with the Laplacian L of the graphs whose edges are the pairs. Where features are few, it is summed
+over the rows in play; where they are many, the system is solved with one unknown for each of these rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
-from rocband.risks.band import FloatArray, IndexArray
-from rocband.risks.smoothed import Pairs
+from rocband.risks.band import FloatArray
+from rocband.risks.curvature import Graph, Take, laplacian
 from rocband.rows.base import Matrix
 
-__all__ = ["GRAPH_PAIRS", "MOST_ROWS", "graph_laplacian", "solve_curvature", "solve_graph", "solve_rows"]
+__all__ = ["MOST_ROWS", "row_limit", "solve_graph", "solve_newton", "solve_rows"]
 
-# Pairs to sample for a graph, and rows it may have: the system of the rows is as large.
-GRAPH_PAIRS = 200_000
+# Rows that a system with one unknown for each of them may have.
 MOST_ROWS = 2000
+_ROWS_PER_FEATURE = 40
+_MOST_PRODUCTS = 1e9
 
 
-def solve_curvature(differences: Matrix, weight: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Solve (I + D' diag(weight) D) x = gradient, in whichever of the two dimensions of D is smaller."""
-    root = np.sqrt(weight)
-    scaled: Any = (
-        sparse.diags_array(root) @ differences if sparse.issparse(differences) else differences * root[:, None]
-    )
-    if scaled.shape[1] <= scaled.shape[0]:
+def row_limit(n_features: int, effort: float = 1.0) -> int:
+    """How many rows of each side of a graph show the curvature in that many dimensions at a bearable cost."""
+    wanted = effort * max(_ROWS_PER_FEATURE * n_features, 1000)
+    return int(min(wanted, max(_MOST_PRODUCTS / n_features**2, 1000)))
+
+
+def solve_newton(graphs: Sequence[Graph], C: float, gradient: FloatArray, take: Take) -> FloatArray:
+    """Solve (I + C * scatter) x = gradient; time O(r d min(r, d)) for r rows in play, of d features."""
+    if sum(len(graph.rows) for graph in graphs) >= len(gradient):
         with np.errstate(over="ignore", invalid="ignore"):
-            curvature = scaled.T @ scaled
-        return _solve_shifted(curvature, gradient)
-    inner: FloatArray = gradient - scaled.T @ _solve_shifted(scaled @ scaled.T, scaled @ gradient)
-    return inner
+            scatter = sum((graph.scatter(take) for graph in graphs), np.zeros((len(gradient), len(gradient))))
+            scatter *= C
+        return _solve_shifted(scatter, gradient)
+    used, total = laplacian(graphs)
+    return solve_graph(take(used), C * total, gradient)
 
 
 def _solve_shifted(gram: Any, right: FloatArray) -> FloatArray:
@@ -59,32 +63,6 @@ def _solve_shifted(gram: Any, right: FloatArray) -> FloatArray:
         solution: FloatArray = scale * linalg.cho_solve(factor, scale * right)
         return solution
     return right
-
-
-def graph_laplacian(pairs: Pairs, weight: FloatArray) -> tuple[IndexArray, FloatArray]:
-    """Return the rows in play and the Laplacian of their weighted graph, thinned when they are many."""
-    kept = weight > 0
-    left, right, weight = pairs.left[kept], pairs.right[kept], weight[kept]
-    used = np.unique(np.concatenate([left, right]))
-    if len(used) > MOST_ROWS:
-        some = _thinned(used, left, right)
-        total, left, right, weight = weight.sum(), left[some], right[some], weight[some]
-        weight *= total / weight.sum()
-        used = np.unique(np.concatenate([left, right]))
-    size = len(used)
-    cells = np.searchsorted(used, left) * size + np.searchsorted(used, right)
-    laplacian = -np.bincount(cells, weight, minlength=size * size).astype(np.float64, copy=False).reshape(size, size)
-    laplacian += laplacian.T.copy()
-    laplacian[np.diag_indices(size)] -= laplacian.sum(axis=1)
-    return used, laplacian
-
-
-def _thinned(used: IndexArray, left: IndexArray, right: IndexArray) -> IndexArray:
-    """Pairs that leave at most MOST_ROWS rows: all among every k-th row, or every k-th pair where those are few."""
-    rows = used[:: -(-len(used) // MOST_ROWS)]
-    among = np.flatnonzero(np.isin(left, rows) & np.isin(right, rows))
-    some = np.arange(0, len(left), -(-2 * len(left) // MOST_ROWS))
-    return among if len(among) > len(some) else some
 
 
 def solve_graph(rows: Matrix, laplacian: FloatArray, gradient: FloatArray) -> FloatArray:

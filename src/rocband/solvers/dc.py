@@ -12,7 +12,7 @@ from rocband.risks.smoothed import SmoothedRisk, Smoothing
 from rocband.risks.smoothed_ramp import SmoothedRamp
 from rocband.risks.surrogates import hinge, ramp_value, top_hinge
 from rocband.solvers import certified
-from rocband.solvers.certified import Settings, Status, Step, newton_direction
+from rocband.solvers.certified import Settings, Status, Step
 from rocband.solvers.planes import Planes
 from rocband.solvers.problem import Problem, Scores
 
@@ -112,7 +112,7 @@ def minimize_ramp(
     while not descent.spent:
         slope = risk.linearize(here.scores.positives, here.scores.negatives, smoothing)
         gradient = here.w - origin + C * problem.gradient(slope)
-        direction = newton_direction(problem, slope, C, gradient, settings.random)
+        direction = problem.newton_direction(slope.graphs(), C, gradient, settings.random)
         there = _best_step(here, direction, problem, C, origin)
         gain = here.objective - there.objective
         here = there

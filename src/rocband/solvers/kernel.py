@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rocband.risks.band import FloatArray, IndexArray
-from rocband.risks.smoothed import Pairs
+from rocband.risks.curvature import Graph, laplacian
 from rocband.rows.kernel import KernelRows
-from rocband.solvers.curvature import GRAPH_PAIRS, graph_laplacian, solve_rows
-from rocband.solvers.problem import Problem, pair_limit
+from rocband.solvers.curvature import MOST_ROWS, solve_rows
+from rocband.solvers.problem import Problem
 
 __all__ = ["KernelProblem"]
 
@@ -45,19 +46,21 @@ class KernelProblem(Problem):
         """Whether the dimensions of the feature space outnumber the positives."""
         return self.gram.rank > len(self.positives)
 
-    @property
-    def pair_limit(self) -> int:
-        """How many pairs to sample the curvature from; it is the rows in play that cost, not their pairs."""
-        return pair_limit(self.gram.rank) if self.gram.rank < self.gram.shape[0] else GRAPH_PAIRS
+    def newton_direction(
+        self,
+        graphs: Sequence[Graph],
+        C: float,
+        gradient: FloatArray,
+        random: np.random.Generator,
+        effort: float = 1.0,
+    ) -> FloatArray:
+        """Solve (I + C X' L X) x = -gradient, where L is the Laplacian of the graphs.
 
-    def solve_curvature(self, pairs: Pairs, weight: FloatArray, gradient: FloatArray) -> FloatArray:
-        """Solve (I + X' L X) x = gradient, where L is the weighted Laplacian of the graph of pairs.
-
-        x = gradient - X' z with (I + L K) z = L X gradient, K the products of the rows in play: time O(r^3) and memory
-        O(r^2) for r of them, and a pass over their part of the Gram matrix.
+        x = X' z - gradient with (I + C L K) z = C L X gradient, K the products of the rows in play: time O(r^3) and
+        memory O(r^2) for r of them, and a pass over their part of the Gram matrix. Whatever the effort, r has a limit.
         """
-        rows = np.concatenate([self.positives, self.negatives])
-        used, laplacian = graph_laplacian(pairs, weight)
-        used = rows[used]
-        solution = solve_rows(laplacian, self.gram.take(used), self.gram.scores(gradient)[used])
-        return gradient - self.gram.accumulate(solution, used)
+        limit = MOST_ROWS // (2 * len(graphs))
+        used, total = laplacian([graph.thinned(limit, self.norms, random) for graph in graphs])
+        used = self._numbered(used)
+        solution = solve_rows(C * total, self.gram.take(used), self.gram.scores(gradient)[used])
+        return self.gram.accumulate(solution, used) - gradient

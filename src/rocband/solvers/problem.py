@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -11,20 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rocband.risks.band import Band, FloatArray, IndexArray
-from rocband.risks.smoothed import Pairs
+from rocband.risks.curvature import Graph
 from rocband.risks.surrogates import Linearization
 from rocband.rows import Matrix, Rows, as_rows
-from rocband.solvers.curvature import GRAPH_PAIRS, MOST_ROWS, graph_laplacian, solve_curvature, solve_graph
+from rocband.solvers.curvature import row_limit, solve_newton
 
-__all__ = ["Problem", "Scores", "pair_limit"]
-
-
-_FEW_FEATURES = 160
-
-
-def pair_limit(n_features: int) -> int:
-    """How many pairs show the curvature in that many dimensions at a bearable cost."""
-    return int(np.clip(160 * n_features, 4000, max(4_000_000 // n_features, 1000)))
+__all__ = ["Problem", "Scores"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +67,7 @@ class Problem:
         self.negatives: IndexArray = members[~positive[members]]
         self.band = Band.from_range(fpr_range, len(self.negatives))
         self._counter = [0]  # shared by all bands of the same data
+        self._norms: FloatArray | None = None
 
     def with_range(self, fpr_range: object) -> Problem:
         """Return the same data with another band; passes go on being counted here."""
@@ -142,25 +136,36 @@ class Problem:
         """Whether features outnumber the positives."""
         return self.n_features > len(self.positives)
 
-    @property
-    def pair_limit(self) -> int:
-        """How many pairs to sample the curvature from: about 160 for each feature, or as many as a graph takes."""
-        return GRAPH_PAIRS if self._by_graph else pair_limit(self.n_features)
+    def take(self, numbers: IndexArray) -> Matrix:
+        """Return some rows, numbered with the positives first, in double precision."""
+        return self.rows.take(self._numbered(numbers))
 
-    @property
-    def _by_graph(self) -> bool:
-        """Whether the curvature has more dimensions than a sample of pairs shows well, and few rows to come from."""
-        return self.n_features > _FEW_FEATURES and len(self.positives) + self.band.stop <= 2 * MOST_ROWS
+    def norms(self, numbers: IndexArray) -> FloatArray:
+        """Squared lengths of some rows, numbered with the positives first; the first call is a data pass."""
+        if self._norms is None:
+            self._counter[0] += 1
+            self._norms = self.rows.norms()
+        return self._norms[self._numbered(numbers)]
 
-    def solve_curvature(self, pairs: Pairs, weight: FloatArray, gradient: FloatArray) -> FloatArray:
-        """Solve (I + curvature) x = gradient; time O(k d min(k, d)) for k pairs, or for k rows of a graph of pairs."""
-        rows = np.concatenate([self.positives, self.negatives])
-        if self._by_graph:
-            used, laplacian = graph_laplacian(pairs, weight)
-            return solve_graph(self.rows.take(rows[used]), laplacian, gradient)
-        return solve_curvature(self._differences(rows, pairs), weight, gradient)
+    def _numbered(self, numbers: IndexArray) -> IndexArray:
+        m = len(self.positives)
+        rows = np.empty(len(numbers), dtype=np.intp)
+        positive = numbers < m
+        rows[positive] = self.positives[numbers[positive]]
+        rows[~positive] = self.negatives[numbers[~positive] - m]
+        return rows
 
-    def _differences(self, rows: IndexArray, pairs: Pairs) -> Matrix:
-        left: Matrix = self.rows.take(rows[pairs.left])
-        left -= self.rows.take(rows[pairs.right])
-        return left
+    def newton_direction(
+        self,
+        graphs: Sequence[Graph],
+        C: float,
+        gradient: FloatArray,
+        random: np.random.Generator,
+        effort: float = 1.0,
+    ) -> FloatArray:
+        """Solve (I + C * scatter of the graphs) x = -gradient, from a random part of the rows where they are many.
+
+        With more effort, that part is larger by this factor.
+        """
+        limit = row_limit(self.n_features, effort)
+        return -solve_newton([graph.thinned(limit, self.norms, random) for graph in graphs], C, gradient, self.take)
