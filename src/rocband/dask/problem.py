@@ -40,6 +40,7 @@ class DaskProblem(Problem):
         self.positives, self.negatives = cast(IndexArray, range(m)), cast(IndexArray, range(m, m + n))
         self.band = Band.from_range(fpr_range, n)
         self._counter = [0]
+        self._lengths_counted = False
 
     def draw(
         self, n_positives: int, n_negatives: int, random: np.random.Generator
@@ -80,7 +81,8 @@ class DaskProblem(Problem):
         return self.rows.take(numbers)
 
     def norms(self, numbers: IndexArray) -> FloatArray:
-        """Squared lengths of some rows."""
+        """Squared lengths of some rows; the first call counts as a data pass."""
+        self._count_lengths()
         return self.blocks.norms_of(numbers)
 
 

@@ -28,8 +28,12 @@ __all__ = ["Result", "Settings", "Status", "Step", "minimize"]
 
 # At w = 0 every pair misses its margin by 1: this width puts them all in the middle of the smoothed part.
 _START = Smoothing(margin=2.0, rank=1.0)
+# A model to start from is taken to be near: a wide smoothing would lead away from it.
+_RESTART = Smoothing(margin=0.02, rank=0.01)
 _TRIALS = 12
 _MOST_EFFORT = 16.0
+# A slope below this part of the tolerance is rounding: to follow it could lead anywhere.
+_NOISE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +177,9 @@ def minimize(
     if warm is not None:
         solver.take_over(warm)
         return solver.run(warm.w, warm.scores)
-    start = origin if start is None else start
+    if start is None or np.array_equal(start, origin):
+        return solver.run(origin, problem.scores(origin))
+    solver.smoothing = _RESTART
     return solver.run(start, problem.scores(start))
 
 
@@ -200,13 +206,17 @@ class _Solver:
         self.certificate = Certificate.none(problem.n_features)
 
     def take_over(self, warm: Result) -> None:
-        """Start with the planes of an earlier result and, unless its model collapsed, with its smoothing widened."""
+        """Start with the planes of an earlier result and, unless its model collapsed, with its smoothing.
+
+        That is widened as much as C has changed, up to what one sharpening takes away.
+        """
         self.planes = warm.planes
         if np.array_equal(warm.w, self.origin):
             return
+        ratio = self.C / float(warm.certificate.multipliers.sum())
+        wider = min(max(ratio, 1.0 / ratio), 1.0 / _NARROW.sharpen)
         self.smoothing = Smoothing(
-            min(warm.smoothing.margin / _NARROW.sharpen, _START.margin),
-            min(warm.smoothing.rank / _NARROW.sharpen, _START.rank),
+            min(wider * warm.smoothing.margin, _START.margin), min(wider * warm.smoothing.rank, _START.rank)
         )
 
     def run(self, w: FloatArray, scores: Scores) -> Result:
@@ -328,6 +338,8 @@ class _Solver:
     def _search(self, here: _Point, direction: FloatArray, along: Scores, step: float = 1.0) -> _Point:
         """Find a step that at least halves the slope of the smoothed objective along the direction, and lowers it."""
         first = slope_low = self._slope(here, direction, along)
+        if abs(first) <= _NOISE * self.C * self.settings.tol:
+            return here
         low, high, slope_high = 0.0, np.inf, np.nan
         for _ in range(_TRIALS):
             there = self._point(here.w + step * direction, here.scores.along(along, step))

@@ -154,4 +154,5 @@ def _best_step(here: _Point, direction: FloatArray, problem: Problem, C: float, 
 
 def _objective(problem: Problem, w: FloatArray, origin: FloatArray, penalty: float) -> float:
     away = w - origin
-    return float(problem.inner(away, away)) / 2 + penalty
+    with np.errstate(over="ignore"):  # of a step far too long, which is not taken
+        return float(problem.inner(away, away)) / 2 + penalty

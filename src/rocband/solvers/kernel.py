@@ -59,8 +59,10 @@ class KernelProblem(Problem):
         x = X' z - gradient with (I + C L K) z = C L X gradient, K the products of the rows in play: time O(r^3) and
         memory O(r^2) for r of them, and a pass over their part of the Gram matrix. Whatever the effort, r has a limit.
         """
-        limit = MOST_ROWS // (2 * len(graphs))
-        used, total = laplacian([graph.thinned(limit, self.norms, random) for graph in graphs])
+        graphs = [graph.thinned(MOST_ROWS, self.norms, random) for graph in graphs]
+        if len(np.unique(np.concatenate([graph.rows for graph in graphs]))) > MOST_ROWS:
+            graphs = [graph.thinned(MOST_ROWS // (2 * len(graphs)), self.norms, random) for graph in graphs]
+        used, total = laplacian(graphs)
         used = self._numbered(used)
         solution = solve_rows(C * total, self.gram.take(used), self.gram.scores(gradient)[used])
         return self.gram.accumulate(solution, used) - gradient

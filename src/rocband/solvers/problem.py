@@ -68,6 +68,7 @@ class Problem:
         self.band = Band.from_range(fpr_range, len(self.negatives))
         self._counter = [0]  # shared by all bands of the same data
         self._norms: FloatArray | None = None
+        self._lengths_counted = False
 
     def with_range(self, fpr_range: object) -> Problem:
         """Return the same data with another band; passes go on being counted here."""
@@ -143,9 +144,14 @@ class Problem:
     def norms(self, numbers: IndexArray) -> FloatArray:
         """Squared lengths of some rows, numbered with the positives first; the first call is a data pass."""
         if self._norms is None:
-            self._counter[0] += 1
             self._norms = self.rows.norms()
+            self._count_lengths()
         return self._norms[self._numbered(numbers)]
+
+    def _count_lengths(self) -> None:
+        """Count the pass that reads the lengths of the rows, once."""
+        self._counter[0] += not self._lengths_counted
+        self._lengths_counted = True
 
     def _numbered(self, numbers: IndexArray) -> IndexArray:
         m = len(self.positives)
