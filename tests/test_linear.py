@@ -19,9 +19,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference
 from rocband import CollapsedSolutionWarning, PartialAUCSVC
+from rocband import anchor as anchor_module
+from rocband.anchor import logistic_coefficients
 from rocband.datasets import make_band_problem
 from rocband.metrics import partial_auc_score, partial_auc_scorer
 from rocband.risks import Band
+from rocband.rows import as_rows
+from rocband.solvers.problem import Problem
 from trusted import Sample, minimum
 
 SURROGATES = ("tight", "hinge", "ramp", "naive")
@@ -395,6 +399,25 @@ def test_anchors_that_do_not_fit(data):
 
 
 # Starting again
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.97])
+def test_an_anchor_from_a_part_of_the_rows_is_about_that_of_all(share, monkeypatch):
+    # Rows are weighted by how many they stand for: the coefficients estimate those of all rows, whatever the shares.
+    random = np.random.default_rng(0)
+    y = random.random(40_000) < share
+    X = random.normal(size=(40_000, 3)) + np.outer(y, [1.0, 0.5, 0.0])
+    problem = Problem(as_rows(X), y, (0.0, 0.1))
+    whole = logistic_coefficients(problem, random)
+    np.testing.assert_allclose(whole, LogisticRegression().fit(X, y).coef_[0], rtol=1e-3, atol=1e-4)
+    monkeypatch.setattr(anchor_module, "_MAX_NUMBERS", 3 * 8000)
+    drawn = []
+    draw = problem.draw
+    monkeypatch.setattr(problem, "draw", lambda *sizes: (drawn.append(sizes[:2]), draw(*sizes))[1])
+    part = logistic_coefficients(problem, random)
+    assert sum(drawn[0]) == 8000
+    assert min(drawn[0]) == min(4000, int(y.sum()), int((~y).sum()))
+    np.testing.assert_allclose(part, whole, atol=0.15)
 
 
 @pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge"])

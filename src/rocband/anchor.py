@@ -16,8 +16,8 @@ from rocband.solvers.problem import Problem
 
 __all__ = ["anchor_coefficients", "auc_coefficients", "logistic_coefficients"]
 
-# A reference need not be exact: it is fitted on at most this many numbers, whatever the size of the data.
-_MAX_NUMBERS = 20_000_000
+# A reference need not be exact: it is fitted on at most this many numbers, or rows for each feature if that is more.
+_MAX_NUMBERS, _ROWS_PER_FEATURE = 2_500_000, 20
 # What the regularisation of a logistic regression is chosen from, and in how many folds.
 _CS, _FOLDS = np.logspace(-4, 2, 7), 5
 _KINDS = "None, 'logistic', 'logistic_cv', 'auc', an array or a fitted linear model"
@@ -37,11 +37,11 @@ def anchor_coefficients(anchor: Any, problem: Problem, classes: Any, settings: c
 
 
 def logistic_coefficients(problem: Problem, random: np.random.Generator, *, chosen: bool = False) -> FloatArray:
-    """Coefficients of a logistic regression, fitted on a random part of the rows when they are very many.
+    """Coefficients of a logistic regression, fitted on a random part of the rows, with weights, when they are many.
 
     ``chosen`` means with its regularisation chosen by the log-loss in folds, where each class has the rows for them.
     """
-    index, positive = _some_rows(problem, random)
+    index, positive, weight = _some_rows(problem, random)
     folds = min(_FOLDS, int(positive.sum()), int((~positive).sum()))
     model = LogisticRegression(max_iter=1000)
     if chosen and folds > 1:
@@ -49,16 +49,21 @@ def logistic_coefficients(problem: Problem, random: np.random.Generator, *, chos
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # near the optimum is near enough for a reference
         warnings.simplefilter("ignore", FutureWarning)  # about attributes of LogisticRegressionCV not used here
-        model.fit(problem.rows.take(index), positive)
+        model.fit(problem.rows.take(index), positive, sample_weight=weight)
     coefficients: FloatArray = model.coef_[0].astype(np.float64)
     return coefficients
 
 
-def _some_rows(problem: Problem, random: np.random.Generator) -> tuple[Any, Any]:
-    """Choose rows of both classes at random, in proportion, within the limit."""
-    share = min(1.0, max(_MAX_NUMBERS / max(problem.n_features, 1), 2000) / problem.rows.shape[0])
-    m, n = (max(round(share * len(members)), 1) for members in (problem.positives, problem.negatives))
-    return problem.draw(m, n, random)
+def _some_rows(problem: Problem, random: np.random.Generator) -> tuple[Any, Any, FloatArray | None]:
+    """Choose rows within the limit, the rarer class first; where not all are taken, say how many each stands for."""
+    m, n = len(problem.positives), len(problem.negatives)
+    limit = max(_MAX_NUMBERS // max(problem.n_features, 1), _ROWS_PER_FEATURE * problem.n_features)
+    if m + n <= limit:
+        return *problem.draw(m, n, random), None
+    some_m = min(m, max(limit // 2, limit - n))
+    some_n = min(n, limit - some_m)
+    index, positive = problem.draw(some_m, some_n, random)
+    return index, positive, np.where(positive, m / some_m, n / some_n)
 
 
 def auc_coefficients(problem: Problem, settings: certified.Settings, C: float = 1.0) -> FloatArray:
