@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from rocband.risks import Band, tight
 from rocband.risks.smoothed import SmoothedRisk
@@ -393,3 +394,14 @@ def test_many_features_are_certified_too(fpr_range):
     assert certificate.multipliers @ certificate.offsets - pull @ pull / 2 == pytest.approx(result.lower_bound)
     exact = tight(X[positive] @ result.w, X[~positive] @ result.w, problem.band).value
     assert result.w @ result.w / 2 + 10.0 * exact == pytest.approx(result.objective)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.1, 0.3), (0.3, 0.6)])
+def test_negatives_that_are_all_0(fpr_range, kind):
+    random = np.random.default_rng(0)
+    X, positive = np.zeros((3300, 3)), np.arange(3300) < 300
+    X[positive] = random.normal(size=(300, 3)) + 0.5
+    problem = Problem(as_rows(kind(X)), positive, fpr_range)
+    result = minimize(problem, SmoothedRisk(problem.band), 10.0, np.zeros(3), Settings())
+    assert result.status is Status.CONVERGED

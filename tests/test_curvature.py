@@ -10,8 +10,9 @@ from scipy import sparse
 
 import reference_curvature as reference
 from rocband.risks.curvature import Bipartite, Clique, laplacian
+from rocband.risks.smoothed import SmoothedRisk, Smoothing
 from rocband.rows import as_rows
-from rocband.solvers.curvature import row_limit, solve_graph, solve_newton
+from rocband.solvers.curvature import row_limit, solve_graph, solve_newton, within
 from rocband.solvers.problem import Problem
 
 THOROUGH = settings(max_examples=60, deadline=None)
@@ -103,6 +104,39 @@ def test_lengths_beyond_the_numbers_do_no_harm():
     assert np.isfinite(thin.weight).all()
 
 
+@each
+def test_rows_of_length_0_are_drawn_evenly(name):
+    random = np.random.default_rng(0)
+    graph = DRAW[name](random, 3000, 1500)
+    thin = graph.thinned(100, lambda rows: np.zeros(len(rows)), random)
+    assert 60 < len(thin.rows) < 260
+    assert np.isfinite(thin.scatter(lambda rows: np.eye(2)[rows % 2])).all()
+
+
+@pytest.mark.parametrize("count", [3, 300, 5000])
+def test_rows_in_play_are_kept_within_a_limit(count):
+    random = np.random.default_rng(0)
+    graphs = [Clique(np.arange(k, k + count), np.ones(count)) for k in (0, count)]
+    some = within(graphs, 500, lambda rows: np.ones(len(rows)), random)
+    used = len(np.unique(np.concatenate([graph.rows for graph in some])))
+    assert used == 6 if count == 3 else 150 < used < 600
+
+
+def test_a_thinned_newton_direction_is_near_that_of_all_rows():
+    random = np.random.default_rng(0)
+    X, positive = random.normal(size=(8000, 5)), random.random(8000) < 0.3
+    problem = Problem(as_rows(X), positive, (0.0, 0.5))
+    scores = problem.scores(random.normal(size=5) / 3)
+    graphs = SmoothedRisk(problem.band).linearize(scores.positives, scores.negatives, Smoothing(0.5, 0.3)).graphs()
+    gradient = random.normal(size=5)
+    whole = problem.newton_direction(graphs, 1e3, gradient, random, effort=16.0)
+    errors = {}
+    for effort in (1.0, 4.0):
+        drawn = [problem.newton_direction(graphs, 1e3, gradient, random, effort) for _ in range(20)]
+        errors[effort] = np.mean([np.linalg.norm(each - whole) for each in drawn]) / np.linalg.norm(whole)
+    assert errors[4.0] < errors[1.0] < 0.3
+
+
 # The Newton system
 
 
@@ -170,3 +204,5 @@ def test_a_problem_numbers_positives_first_and_counts_the_pass_for_lengths():
     for _ in range(2):
         np.testing.assert_allclose(problem.norms(numbers), (numbered[numbers] ** 2).sum(axis=1))
         assert problem.passes == 1
+    problem.with_range((0.0, 1.0)).norms(numbers)
+    assert problem.passes == 1

@@ -410,7 +410,7 @@ def test_an_anchor_from_a_part_of_the_rows_is_about_that_of_all(share, monkeypat
     problem = Problem(as_rows(X), y, (0.0, 0.1))
     whole = logistic_coefficients(problem, random)
     np.testing.assert_allclose(whole, LogisticRegression().fit(X, y).coef_[0], rtol=1e-3, atol=1e-4)
-    monkeypatch.setattr(anchor_module, "_MAX_NUMBERS", 3 * 8000)
+    monkeypatch.setattr(anchor_module, "_NUMBERS", 3 * 8000)
     drawn = []
     draw = problem.draw
     monkeypatch.setattr(problem, "draw", lambda *sizes: (drawn.append(sizes[:2]), draw(*sizes))[1])

@@ -135,7 +135,15 @@ def test_take(rows, X, index):
 
 def test_norms(rows, X):
     expected = (np.asarray(X, dtype=np.float64) ** 2).sum(axis=1)
-    np.testing.assert_allclose(rows.norms(), expected, rtol=1e-5 if X.dtype == np.float32 else 1e-12)
+    assert rows.norms().dtype == np.float64
+    np.testing.assert_allclose(rows.norms(), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_norms_beyond_single_precision(scale, tmp_path):
+    X = np.full((3, 2), scale, dtype=np.float32)
+    for number, back_end in enumerate(BACK_ENDS.values()):
+        np.testing.assert_allclose(back_end(X, tmp_path / f"X{number}").norms(), 2 * scale**2, rtol=1e-6)
 
 
 def test_what_is_taken_can_be_changed(rows, X):

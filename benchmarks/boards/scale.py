@@ -36,7 +36,7 @@ MODELS = {
 SETTINGS = {
     "rows": tuple((rows, 20) for rows in (10_000, 100_000, 1_000_000, 10_000_000, 50_000_000, 100_000_000)),
     "columns": tuple((50_000, columns) for columns in (10, 100, 1_000, 10_000)),
-    "limit": 300.0,
+    "limit": 120.0,
     "models": tuple(MODELS),
 }
 QUICK = {

@@ -16,8 +16,8 @@ from rocband.solvers.problem import Problem
 
 __all__ = ["anchor_coefficients", "auc_coefficients", "logistic_coefficients"]
 
-# A reference need not be exact: it is fitted on at most this many numbers, or rows for each feature if that is more.
-_MAX_NUMBERS, _ROWS_PER_FEATURE = 2_500_000, 20
+# A reference need not be exact: it is fitted on so many numbers, or rows for each feature if that is more, up to most.
+_NUMBERS, _ROWS_PER_FEATURE, _MOST_NUMBERS = 2_500_000, 20, 20_000_000
 # What the regularisation of a logistic regression is chosen from, and in how many folds.
 _CS, _FOLDS = np.logspace(-4, 2, 7), 5
 _KINDS = "None, 'logistic', 'logistic_cv', 'auc', an array or a fitted linear model"
@@ -57,7 +57,8 @@ def logistic_coefficients(problem: Problem, random: np.random.Generator, *, chos
 def _some_rows(problem: Problem, random: np.random.Generator) -> tuple[Any, Any, FloatArray | None]:
     """Choose rows within the limit, the rarer class first; where not all are taken, say how many each stands for."""
     m, n = len(problem.positives), len(problem.negatives)
-    limit = max(_MAX_NUMBERS // max(problem.n_features, 1), _ROWS_PER_FEATURE * problem.n_features)
+    d = max(problem.n_features, 1)
+    limit = max(_NUMBERS // d, min(_ROWS_PER_FEATURE * d, _MOST_NUMBERS // d), 2000)
     if m + n <= limit:
         return *problem.draw(m, n, random), None
     some_m = min(m, max(limit // 2, limit - n))

@@ -40,7 +40,7 @@ class DaskProblem(Problem):
         self.positives, self.negatives = cast(IndexArray, range(m)), cast(IndexArray, range(m, m + n))
         self.band = Band.from_range(fpr_range, n)
         self._counter = [0]
-        self._lengths_counted = False
+        self._read_lengths = [False]
 
     def draw(
         self, n_positives: int, n_negatives: int, random: np.random.Generator
@@ -81,8 +81,9 @@ class DaskProblem(Problem):
         return self.rows.take(numbers)
 
     def norms(self, numbers: IndexArray) -> FloatArray:
-        """Squared lengths of some rows; the first call counts as a data pass."""
-        self._count_lengths()
+        """Squared lengths of some rows, found on the workers; only the first call counts as a pass, as elsewhere."""
+        self._counter[0] += not self._read_lengths[0]
+        self._read_lengths[0] = True
         return self.blocks.norms_of(numbers)
 
 

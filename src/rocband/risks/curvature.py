@@ -3,7 +3,7 @@
 Second derivatives of a smoothed risk are sums over pairs of rows, of weight_ij (x_i - x_j)(x_i - x_j)'. There are far
 too many pairs to write down, but they form two kinds of graph, each described by a few numbers for each row: positives
 against runs of the sorted negatives, and rows that compete for the same places. The sums over all pairs then follow
-from sums over the rows, as exact as these.
+from sums over the rows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Graph(Protocol):
         """Numbers of the rows in play."""
 
     def thinned(self, limit: int, norms: Norms, random: np.random.Generator) -> Graph:
-        """Return a random part with about ``limit`` rows of a side whose scatter is right on average."""
+        """Return a random part with about ``limit`` rows of a side, whose scatter is about right on average."""
 
     def scatter(self, take: Take) -> FloatArray:
         """Return sum_ij weight_ij (x_i - x_j)(x_i - x_j)' over all pairs."""
@@ -202,7 +202,7 @@ def sample(
     if len(active) <= limit:
         return active, np.ones(len(active))
     length = np.minimum(norms(rows[active]), 1e200)
-    chance = weight[active] * (length + length.mean())
+    chance = weight[active] * (length + length.mean() if length.any() else 1.0)
     chance = np.minimum(chance * (limit / chance.sum()), 1.0)
     kept = random.random(len(active)) < chance
     return active[kept], 1.0 / chance[kept]

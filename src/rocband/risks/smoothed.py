@@ -325,7 +325,10 @@ class _Choice:
 
     def _mixed(self, above: Run) -> Star:
         """Let each positive whose row is mixed move, as its row as a whole does, against the mean of the top."""
-        moved = (self.inside.weights + self.mass - above.weights) ** 2 * (self.scale / self._mix_width)
+        moved = self.inside.weights + self.mass - above.weights
+        if self.beyond is not None:
+            moved = moved + self.beyond.weights
+        moved = moved**2 * (self.scale / self._mix_width)
         weight = np.where((self.mix > 0) & (self.mix < 1), moved, 0.0)
         return Star(self.ranking.order, weight, len(weight) + self.ranking.index, self.top)
 

@@ -215,7 +215,7 @@ class KernelRows:
         return values
 
     def norms(self) -> FloatArray:
-        """Take all rows to be equally long: they are, or nearly, for most kernels."""
+        """Take all rows to be equally long, as they are for an RBF kernel: lengths only guide which rows are drawn."""
         return np.ones(self.shape[0])
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.extmath import row_norms
 
 from rocband.risks.band import FloatArray, IndexArray
 
@@ -35,5 +34,7 @@ class SparseRows:
 
     def norms(self) -> FloatArray:
         """Return the squared lengths of all rows; one pass."""
-        lengths: FloatArray = row_norms(self.X, squared=True)
+        filled = np.flatnonzero(np.diff(self.X.indptr))
+        lengths = np.zeros(self.shape[0])
+        lengths[filled] = np.add.reduceat(np.square(self.X.data, dtype=np.float64), self.X.indptr[filled])
         return lengths

@@ -89,7 +89,7 @@ class Settings:
     max_passes : int
         It stops after that many passes over the data.
     random : numpy Generator
-        Draws the pairs that the curvature is estimated from.
+        Draws the rows that the curvature is estimated from, where they are many.
     on_step : callable, optional
         Called with every `Step`.
     """
@@ -208,7 +208,7 @@ class _Solver:
     def take_over(self, warm: Result) -> None:
         """Start with the planes of an earlier result and, unless its model collapsed, with its smoothing.
 
-        That is widened as much as C has changed, up to what one sharpening takes away.
+        That is widened as much as C has changed, at most about threefold.
         """
         self.planes = warm.planes
         if np.array_equal(warm.w, self.origin):

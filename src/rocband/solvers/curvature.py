@@ -13,26 +13,37 @@ import numpy as np
 from scipy import linalg
 
 from rocband.risks.band import FloatArray
-from rocband.risks.curvature import Graph, Take, laplacian
+from rocband.risks.curvature import Graph, Norms, Take, laplacian
 from rocband.rows.base import Matrix
 
-__all__ = ["MOST_ROWS", "row_limit", "solve_graph", "solve_newton", "solve_rows"]
+__all__ = ["MOST_ROWS", "row_limit", "solve_graph", "solve_newton", "solve_rows", "within"]
 
-# Rows that a system with one unknown for each of them may have.
+# Unknowns of a system: features, or rows where features are more.
 MOST_ROWS = 2000
 _ROWS_PER_FEATURE = 40
 _MOST_PRODUCTS = 1e9
 
 
 def row_limit(n_features: int, effort: float = 1.0) -> int:
-    """How many rows of each side of a graph show the curvature in that many dimensions at a bearable cost."""
+    """How many rows of each side of a graph show the curvature in that many dimensions at a bearable cost.
+
+    These are 40 for each feature, or more with more effort; from some 300 features on the cost is what limits them.
+    """
     wanted = effort * max(_ROWS_PER_FEATURE * n_features, 1000)
     return int(min(wanted, max(_MOST_PRODUCTS / n_features**2, 1000)))
 
 
+def within(graphs: Sequence[Graph], limit: int, norms: Norms, random: np.random.Generator) -> list[Graph]:
+    """Return the graphs, or random parts of them, with about ``limit`` rows in play at most."""
+    some = [graph.thinned(limit, norms, random) for graph in graphs]
+    if len(np.unique(np.concatenate([graph.rows for graph in some]))) <= 1.1 * limit:
+        return some
+    return [graph.thinned(limit // (2 * len(graphs)), norms, random) for graph in graphs]
+
+
 def solve_newton(graphs: Sequence[Graph], C: float, gradient: FloatArray, take: Take) -> FloatArray:
     """Solve (I + C * scatter) x = gradient; time O(r d min(r, d)) for r rows in play, of d features."""
-    if sum(len(graph.rows) for graph in graphs) >= len(gradient):
+    if len(gradient) <= min(sum(len(graph.rows) for graph in graphs), MOST_ROWS):
         with np.errstate(over="ignore", invalid="ignore"):
             scatter = sum((graph.scatter(take) for graph in graphs), np.zeros((len(gradient), len(gradient))))
             scatter *= C

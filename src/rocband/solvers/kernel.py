@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rocband.risks.band import FloatArray, IndexArray
 from rocband.risks.curvature import Graph, laplacian
 from rocband.rows.kernel import KernelRows
-from rocband.solvers.curvature import MOST_ROWS, solve_rows
+from rocband.solvers.curvature import MOST_ROWS, solve_rows, within
 from rocband.solvers.problem import Problem
 
 __all__ = ["KernelProblem"]
@@ -59,10 +59,7 @@ class KernelProblem(Problem):
         x = X' z - gradient with (I + C L K) z = C L X gradient, K the products of the rows in play: time O(r^3) and
         memory O(r^2) for r of them, and a pass over their part of the Gram matrix. Whatever the effort, r has a limit.
         """
-        graphs = [graph.thinned(MOST_ROWS, self.norms, random) for graph in graphs]
-        if len(np.unique(np.concatenate([graph.rows for graph in graphs]))) > MOST_ROWS:
-            graphs = [graph.thinned(MOST_ROWS // (2 * len(graphs)), self.norms, random) for graph in graphs]
-        used, total = laplacian(graphs)
+        used, total = laplacian(within(graphs, MOST_ROWS, self.norms, random))
         used = self._numbered(used)
         solution = solve_rows(C * total, self.gram.take(used), self.gram.scores(gradient)[used])
         return self.gram.accumulate(solution, used) - gradient

@@ -15,7 +15,7 @@ from rocband.risks.band import Band, FloatArray, IndexArray
 from rocband.risks.curvature import Graph
 from rocband.risks.surrogates import Linearization
 from rocband.rows import Matrix, Rows, as_rows
-from rocband.solvers.curvature import row_limit, solve_newton
+from rocband.solvers.curvature import MOST_ROWS, row_limit, solve_newton, within
 
 __all__ = ["Problem", "Scores"]
 
@@ -67,8 +67,7 @@ class Problem:
         self.negatives: IndexArray = members[~positive[members]]
         self.band = Band.from_range(fpr_range, len(self.negatives))
         self._counter = [0]  # shared by all bands of the same data
-        self._norms: FloatArray | None = None
-        self._lengths_counted = False
+        self._lengths: list[FloatArray] = []  # of all rows, once they are needed; shared likewise
 
     def with_range(self, fpr_range: object) -> Problem:
         """Return the same data with another band; passes go on being counted here."""
@@ -143,15 +142,10 @@ class Problem:
 
     def norms(self, numbers: IndexArray) -> FloatArray:
         """Squared lengths of some rows, numbered with the positives first; the first call is a data pass."""
-        if self._norms is None:
-            self._norms = self.rows.norms()
-            self._count_lengths()
-        return self._norms[self._numbered(numbers)]
-
-    def _count_lengths(self) -> None:
-        """Count the pass that reads the lengths of the rows, once."""
-        self._counter[0] += not self._lengths_counted
-        self._lengths_counted = True
+        if not self._lengths:
+            self._counter[0] += 1
+            self._lengths.append(self.rows.norms())
+        return self._lengths[0][self._numbered(numbers)]
 
     def _numbered(self, numbers: IndexArray) -> IndexArray:
         m = len(self.positives)
@@ -173,5 +167,9 @@ class Problem:
 
         With more effort, that part is larger by this factor.
         """
-        limit = row_limit(self.n_features, effort)
-        return -solve_newton([graph.thinned(limit, self.norms, random) for graph in graphs], C, gradient, self.take)
+        if self.n_features > MOST_ROWS:
+            some = within(graphs, MOST_ROWS, self.norms, random)
+        else:
+            limit = row_limit(self.n_features, effort)
+            some = [graph.thinned(limit, self.norms, random) for graph in graphs]
+        return -solve_newton(some, C, gradient, self.take)
