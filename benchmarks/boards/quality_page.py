@@ -129,13 +129,13 @@ def write(
             "rows by pAUC, and is then fitted to all of them. Not tuned here are rocband with its default C and "
             "`LogisticRegressionCV`, which chooses among 8 values itself, by log-loss in 5 folds. LibAUC trains for "
             "[0, b] whatever the lower end. rocband's kernel has 500 of Nystroem's features, of the columns as they "
-            "are or of their quantiles (of sparse rows scaled to one length). Trees with the band "
-            "objective have the log-loss for their first half. "
+            "are or of their quantiles (of sparse rows scaled to one length), and is trained for a band that ends at "
+            "0.05 at least. Trees with the band objective have the log-loss for their first half. "
             "rocband's default C was chosen on nine of these sets, all but hiv: see [defaults](defaults.md). LibAUC's "
             "grid was set after trial runs on one split each of a9a, hiv, ijcnn1, letter Q and mammography, whose test "
-            "figures were seen. A first run of this board had shown rocband's kernel, then with 200 features and no "
-            "quantiles, behind the trees on most sets; its grid was then set again by the held-out quarter of split 0 "
-            "of all sets, and not by test figures. The row with the anchor chosen "
+            "figures were seen. Earlier runs of this board had shown rocband's kernel, then with fewer features, no "
+            "quantiles and narrower bands, behind the trees on most sets; its recipe was changed twice after that, by "
+            "the held-out quarters of splits 0 to 2 and not by test figures. The row with the anchor chosen "
             '(`anchor="logistic_cv"`) was added after a first run of this board had shown rocband behind '
             "`LogisticRegressionCV` on a9a, hiv and protein.",
             120,
