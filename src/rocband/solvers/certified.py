@@ -54,7 +54,7 @@ class Pace:
 
 
 _NARROW = Pace(sharpen=0.3, patience=12, share=0.9)
-# Where features outnumber the positives, each row can be scored almost freely: which rows are on the edge changes much
+# Where positives are few for the features, each can be scored almost freely: which rows are on the edge changes much
 # from step to step, and only small changes of the smoothing leave Newton steps their full length.
 _WIDE = Pace(sharpen=0.7, patience=20, share=0.8)
 

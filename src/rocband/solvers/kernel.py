@@ -43,8 +43,8 @@ class KernelProblem(Problem):
 
     @property
     def wide(self) -> bool:
-        """Whether the dimensions of the feature space outnumber the positives."""
-        return self.gram.rank > len(self.positives)
+        """Whether there are fewer than four positives for each dimension of the feature space."""
+        return 4 * self.gram.rank > len(self.positives)
 
     def newton_direction(
         self,

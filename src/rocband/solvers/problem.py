@@ -133,8 +133,8 @@ class Problem:
 
     @property
     def wide(self) -> bool:
-        """Whether features outnumber the positives."""
-        return self.n_features > len(self.positives)
+        """Whether there are fewer than four positives for each feature."""
+        return 4 * self.n_features > len(self.positives)
 
     def take(self, numbers: IndexArray) -> Matrix:
         """Return some rows, numbered with the positives first, in double precision."""
