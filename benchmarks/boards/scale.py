@@ -46,6 +46,7 @@ QUICK = {
     "models": ("rocband", "LogisticRegression", "LightGBM"),
 }
 SPARE = 0.6  # of the memory that is free may be used
+PATIENCE = 1.25  # times the limit, the making of the data included
 
 
 def free_megabytes() -> float:
@@ -64,11 +65,20 @@ def one_fit(label: str, rows: int, columns: int) -> dict[str, float]:
     return cost | {"data_megabytes": X.nbytes / 2**20}
 
 
-def alone(label: str, rows: int, columns: int) -> dict[str, float]:
-    """Measure in a process of its own; all threads are one, for a fair share of the machine."""
+def alone(label: str, rows: int, columns: int, limit: float) -> dict[str, float]:
+    """Measure in a process of its own, which is ended when it takes longer than the limit by far.
+
+    All threads are one, for a fair share of the machine.
+    """
     words = [sys.executable, "-m", "benchmarks.boards.scale", label, str(rows), str(columns)]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ | threads)
+    patience = PATIENCE * limit
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, check=False, env=os.environ | threads, timeout=patience
+        )
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"was ended after {patience:.0f} s") from None
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or ["it ended without a word"])[-1])
     return json.loads(done.stdout.splitlines()[-1])
@@ -94,7 +104,7 @@ def climb(label: str, sizes: tuple[tuple[int, int], ...], limit: float, path: Pa
         if stop is None:
             key = {"model": label, "rows": rows, "columns": columns, "band": BAND}
             text = f"{label}, {rows:,} x {columns:,}"
-            (last,), failed = fill(path, [Cell(text, key, partial(alone, label, rows, columns))])
+            (last,), failed = fill(path, [Cell(text, key, partial(alone, label, rows, columns, limit))])
             stop = next(iter(failed.values()), None)
         size = {"model": label, "rows": rows, "columns": columns}
         if stop is not None:
