@@ -105,7 +105,7 @@ def climb(label: str, sizes: tuple[tuple[int, int], ...], limit: float, path: Pa
             key = {"model": label, "rows": rows, "columns": columns, "band": BAND}
             text = f"{label}, {rows:,} x {columns:,}"
             (last,), failed = fill(path, [Cell(text, key, partial(alone, label, rows, columns, limit))])
-            stop = next(iter(failed.values()), None)
+            stop = next((reason.removeprefix("RuntimeError: ") for reason in failed.values()), None)
         size = {"model": label, "rows": rows, "columns": columns}
         if stop is not None:
             return [*found, size | {"stopped": stop}]
