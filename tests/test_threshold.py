@@ -44,10 +44,12 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
+from rocband import KernelPartialAUCSVC, PartialAUCSVC
+from rocband.baselines import GreedyPartialAUC, PartialAUCBoost
 from rocband.metrics import partial_auc_scorer
 from rocband.threshold import FPRThresholdClassifier, operating_points
+from rocband.threshold.cutoff import halfway_threshold, negatives_needed, plain_rank, safe_rank
 from rocband.threshold.decimals import threshold_text
-from rocband.threshold.ranks import negatives_needed, plain_rank, safe_rank
 
 THOROUGH = settings(max_examples=200, deadline=None)
 RATES = st.one_of(st.floats(0.001, 0.999), st.sampled_from([0.01, 0.05, 0.1, 0.25, 0.29, 0.3, 0.5, 0.9, 0.95]))
@@ -151,6 +153,62 @@ def test_plain_threshold_is_the_lowest_within_the_target(scores, target):
     assert model.threshold_ in scores
     if lower:
         assert sum(score > max(lower) for score in scores) / len(scores) > target
+
+
+# The half-way rule of models that set the threshold on their training rows
+
+
+def halfway(positives, negatives, target):
+    """The same in rational arithmetic, from the definition: try each negative from the lowest on."""
+    n = len(negatives)
+    for below in sorted(set(negatives)):
+        if sum(z > below for z in negatives) <= target * n:
+            above = [s for s in (*positives, *negatives) if s > below]
+            following = min(above) if above else below + 1
+            return (Fraction(below) + Fraction(following)) / 2
+    raise AssertionError("nothing lies above the largest")
+
+
+SMALL = st.lists(st.integers(-8, 8), min_size=1, max_size=25)
+
+
+@THOROUGH
+@given(SMALL, SMALL, st.integers(0, 99))
+@example([3], [1, 2, 5, 6], 50)
+@example([0], [1, 2, 3, 4], 0)
+@example([7], [1] * 29 + [0] * 71, 29)
+def test_training_threshold_lies_half_way(positives, negatives, percent):
+    found = halfway_threshold(np.array(positives, dtype=float), np.array(negatives, dtype=float), percent / 100)
+    assert found == float(halfway(positives, negatives, Fraction(percent, 100)))
+
+
+def test_a_target_of_one_lets_every_negative_pass():
+    threshold = halfway_threshold(np.array([5.0]), np.array([2.0, 3.0]), 1.0)
+    assert threshold == 1.0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PartialAUCSVC((0.0, 0.1), C=1.0, random_state=0),
+        KernelPartialAUCSVC((0.0, 0.1), C=1.0, random_state=0),
+        GreedyPartialAUC((0.0, 0.1), n_weights=5),
+        PartialAUCBoost((0.0, 0.1), n_rounds=3),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("target", [None, 0.03, 0.25])
+def test_models_put_their_threshold_half_way(data, model, target):
+    X, y = data
+    X, y = X[:300], y[:300]
+    fitted = clone(model).set_params(target_fpr=target).fit(X, y)
+    decisions = fitted.decision_function(X)
+    allowed = math.floor((0.1 if target is None else target) * np.sum(y == 0) + 1e-9)
+    last_stopped = np.sort(decisions[y == 0])[::-1][allowed]
+    next_above = decisions[decisions > last_stopped].min()
+    # Decisions are counted from the threshold, so half-way means as far below 0 as above.
+    assert last_stopped < 0 < next_above
+    assert next_above == pytest.approx(-last_stopped, rel=1e-6)
 
 
 # The promise
@@ -477,7 +535,7 @@ def test_refuses_a_share_outside_the_open_interval(data, cv):
 
 def test_says_how_many_negatives_the_guarantee_needs(data):
     X, y = data
-    message = r"confidence of 0.95 at target_fpr=0.01 needs at least 299 negatives to calibrate on, got 2\d\d\."
+    message = r"^confidence 0.95 at target_fpr=0.01 needs at least 299 negatives to calibrate on, got 2\d\d\."
     refuses(message, X, y, target_fpr=0.01, confidence=0.95)
     FPRThresholdClassifier(LogisticRegression(), target_fpr=0.01, confidence=0.95, cv=0.5).fit(X, y)
 
@@ -515,7 +573,7 @@ def test_refuses_other_classes_than_two(data):
 
 
 def test_refuses_unknown_positive_labels(data):
-    refuses("pos_label='ill' is not among the labels, 0 and 1", *data, pos_label="ill")
+    refuses("pos_label 'ill' is not among the labels, 0 and 1", *data, pos_label="ill")
 
 
 def test_refuses_nan_in_labels_and_scores(data):
@@ -679,7 +737,7 @@ def test_table_agrees_with_the_classifier(scored):
         ({"fprs": None}, "fprs must be numbers from 0 to less than 1, got None"),
         ({"confidence": 1.0}, "confidence must be a number between 0 and 1"),
         ({"prevalence": 0.0}, "prevalence must be a number between 0 and 1"),
-        ({"pos_label": 2}, "pos_label=2 is not among the labels"),
+        ({"pos_label": 2}, "pos_label 2 is not among the labels"),
         ({"y_score": [0.1, math.nan, 0.2]}, "y_score holds nan at position 1"),
         ({"y_true": [1, 1, 1]}, "y_true holds only the label 1"),
         ({"y_true": [0, 1, 2]}, "y_true holds more labels than 0 and 2"),

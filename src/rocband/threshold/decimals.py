@@ -9,7 +9,10 @@ import numpy.typing as npt
 
 __all__ = ["threshold_text"]
 
-_FEWEST, _MOST = 4, 17  # 17 digits tell any two floating-point numbers apart
+# Four digits can be read off and typed without error; people write thresholds so.
+_FEWEST_DIGITS = 4
+# 17 digits tell any two floating-point numbers apart.
+_MOST_DIGITS = 17
 
 
 def threshold_text(threshold: float, scores: npt.ArrayLike) -> str:
@@ -35,11 +38,14 @@ def threshold_text(threshold: float, scores: npt.ArrayLike) -> str:
     >>> threshold_text(1.52349, [0.0, 1.52349, 1.5235])
     '1.52349'
     """
-    threshold, values = float(threshold), np.asarray(scores, dtype=np.float64)
-    following = float(np.min(values, where=values > threshold, initial=np.inf))
-    for digits in range(_FEWEST, _MOST):
-        rounded = Context(prec=digits, rounding=ROUND_CEILING).plus(Decimal(threshold))
-        text = f"{float(rounded) + 0.0:.{digits}g}"  # -0.0 is 0
-        if threshold <= float(text) < following:
+    threshold = float(threshold)
+    values = np.asarray(scores, dtype=np.float64)
+    next_score = float(np.min(values, where=values > threshold, initial=np.inf))
+    for digits in range(_FEWEST_DIGITS, _MOST_DIGITS):
+        upwards = Context(prec=digits, rounding=ROUND_CEILING)
+        rounded = float(upwards.plus(Decimal(threshold)))
+        # Adding 0 turns -0.0 into 0.0, so that no "-0" is shown.
+        text = f"{rounded + 0.0:.{digits}g}"
+        if threshold <= float(text) < next_score:
             return text
     return repr(threshold + 0.0)
