@@ -1,22 +1,23 @@
-"""What a solver needs of the data: scores of all rows, weighted sums of some, and a few of them as they are."""
+"""What a problem needs of the data: scores of all rows, weighted sums of some, and a few of them as they are."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
+from sklearn.utils import gen_batches
 
-from rocband.risks.band import FloatArray, IndexArray
+from rocband._types import AnyArray, FloatArray, IndexArray
 
-__all__ = ["Matrix", "Rows", "double"]
+__all__ = ["Matrix", "Rows", "batches", "dense", "double"]
 
 Matrix = FloatArray | sparse.csr_array
 
 
 class Rows(Protocol):
-    """Rows of features; the only thing that a solver may ask for.
+    """Rows of features; they know nothing of classes.
 
     Attributes
     ----------
@@ -39,6 +40,17 @@ class Rows(Protocol):
         """Return the squared lengths of all rows; one pass."""
 
 
-def double(block: npt.NDArray[Any]) -> FloatArray:
+def double(block: AnyArray) -> FloatArray:
     """Return a block in double precision; no copy when it is."""
     return block.astype(np.float64, copy=False)
+
+
+def batches(n: int, size: int) -> Iterator[slice]:
+    """Cut ``n`` rows into runs of ``size``; none where there are no rows, which `gen_batches` refuses."""
+    return gen_batches(n, size) if n else iter(())
+
+
+def dense(matrix: Any) -> FloatArray:
+    """Return a matrix, which may be sparse, as an array."""
+    array: FloatArray = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    return array

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from rocband.risks.band import FloatArray, IndexArray
-from rocband.rows.base import double
+from rocband._types import FloatArray, IndexArray
+from rocband.rows.base import batches, double
 from rocband.rows.dense import DenseRows
 
 __all__ = ["ChunkedRows"]
 
+# Large enough that a disk reads at full speed, small beside any memory (make bench ARGS=boards.scale).
 _BLOCK_BYTES = 64 << 20
+_NUMBER_BYTES = 8
 
 
 class ChunkedRows:
@@ -28,11 +31,11 @@ class ChunkedRows:
     def __init__(self, X: Any, block_bytes: int = _BLOCK_BYTES) -> None:
         self.X = X
         self.shape: tuple[int, int] = X.shape
-        self._rows = max(block_bytes // (8 * max(self.shape[1], 1)), 1)
+        row_bytes = _NUMBER_BYTES * max(self.shape[1], 1)
+        self._block = max(block_bytes // row_bytes, 1)
 
-    def _slices(self) -> list[slice]:
-        n = self.shape[0]
-        return [slice(start, min(start + self._rows, n)) for start in range(0, n, self._rows)]
+    def _slices(self) -> Iterator[slice]:
+        return batches(self.shape[0], self._block)
 
     def scores(self, w: FloatArray) -> FloatArray:
         """Return ``X @ w``; one pass."""
@@ -45,26 +48,31 @@ class ChunkedRows:
     def accumulate(self, weights: FloatArray, index: IndexArray) -> FloatArray:
         """Return the weighted sum of the rows in ``index``, reading only the blocks that hold some of them."""
         order = np.argsort(index, kind="stable")
-        index, weights = index[order], weights[order]
+        index = index[order]
+        weights = weights[order]
         total = np.zeros(self.shape[1])
-        for part in self._slices():
-            low, high = np.searchsorted(index, (part.start, part.stop))
-            if high > low:
-                total += weights[low:high] @ self._take(part, index[low:high] - part.start)
+        for part, own in self._holding(index):
+            total += weights[own] @ self._take(part, index[own])
         return total
-
-    def _take(self, part: slice, local: IndexArray) -> FloatArray:
-        return double(np.asarray(self.X[part])[local])
 
     def take(self, index: IndexArray) -> FloatArray:
         """Return the rows ``index`` in double precision, reading only the blocks that hold some of them."""
         wanted, position = np.unique(index, return_inverse=True)
         rows = np.empty((len(wanted), self.shape[1]))
-        for part in self._slices():
-            low, high = np.searchsorted(wanted, (part.start, part.stop))
-            if high > low:
-                rows[low:high] = self._take(part, wanted[low:high] - part.start)
+        for part, own in self._holding(wanted):
+            rows[own] = self._take(part, wanted[own])
         return rows[position]
+
+    def _holding(self, index: IndexArray) -> Iterator[tuple[slice, slice]]:
+        """For each block with any of the rows ``index``, which are ascending: the block, and which of them."""
+        for part in self._slices():
+            low, high = np.searchsorted(index, (part.start, part.stop))
+            if high > low:
+                yield part, slice(low, high)
+
+    def _take(self, part: slice, index: IndexArray) -> FloatArray:
+        block = np.asarray(self.X[part])
+        return double(block[index - part.start])
 
     def norms(self) -> FloatArray:
         """Return the squared lengths of all rows; one pass."""

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-from rocband.risks.band import FloatArray, IndexArray
-from rocband.rows.base import double
+from rocband._types import AnyArray, FloatArray, IndexArray
+from rocband.rows.base import batches, double
 
 __all__ = ["DenseRows"]
 
-# Blocks of this many numbers stay in the cache while they are gathered, widened and multiplied.
+# Blocks of this many numbers, 1 MB in double precision, stay in the second-level cache while they are gathered,
+# widened and multiplied (make bench ARGS=linearize_speed).
 _BLOCK = 1 << 17
-# Above this share of the rows, one product with a vector full of zeros beats gathering.
+# Above this share of the rows, one product with a vector full of zeros beats gathering
+# (make bench ARGS=linearize_speed).
 _GATHER_SHARE = 0.3
 
 
 class DenseRows:
     """Rows of a two-dimensional array."""
 
-    def __init__(self, X: npt.NDArray[Any]) -> None:
+    def __init__(self, X: AnyArray) -> None:
         self.X = X
         self.shape: tuple[int, int] = X.shape
         self._block = max(_BLOCK // max(self.shape[1], 1), 1)
@@ -33,20 +32,25 @@ class DenseRows:
 
     def accumulate(self, weights: FloatArray, index: IndexArray) -> FloatArray:
         """Return ``weights @ X[index]``, gathering rows only where few have weight."""
-        if len(index) > _GATHER_SHARE * self.shape[0]:
-            spread: FloatArray = np.bincount(index, weights, minlength=self.shape[0]).astype(np.float64, copy=False)
-            return self._sum(spread, None)
-        return self._sum(weights, index)
+        if len(index) <= _GATHER_SHARE * self.shape[0]:
+            return self._gathered(weights, index)
+        spread = np.bincount(index, weights, minlength=self.shape[0])
+        return self._weighted(spread.astype(np.float64, copy=False))
 
-    def _sum(self, weights: FloatArray, index: IndexArray | None) -> FloatArray:
-        if index is None and self.X.dtype == np.float64:
+    def _gathered(self, weights: FloatArray, index: IndexArray) -> FloatArray:
+        total = np.zeros(self.shape[1])
+        for part in batches(len(weights), self._block):
+            total += weights[part] @ double(self.X[index[part]])
+        return total
+
+    def _weighted(self, weights: FloatArray) -> FloatArray:
+        """Sum all rows with weights, block by block where they must be widened."""
+        if self.X.dtype == np.float64:
             product: FloatArray = weights @ self.X
             return product
         total = np.zeros(self.shape[1])
-        for start in range(0, len(weights), self._block):
-            part = slice(start, start + self._block)
-            rows = self.X[part] if index is None else self.X[index[part]]
-            total += weights[part] @ double(rows)
+        for part in batches(len(weights), self._block):
+            total += weights[part] @ double(self.X[part])
         return total
 
     def take(self, index: IndexArray) -> FloatArray:
@@ -55,5 +59,6 @@ class DenseRows:
 
     def norms(self) -> FloatArray:
         """Return the squared lengths of all rows; one pass."""
+        # scikit-learn's row_norms sums float32 in float32, where 1e20 squared is infinite.
         lengths: FloatArray = np.einsum("ij,ij->i", self.X, self.X, dtype=np.float64)
         return lengths

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rocband.risks.band import FloatArray, IndexArray
+from rocband._types import FloatArray, IndexArray
 
 __all__ = ["SparseRows"]
 
@@ -34,7 +34,9 @@ class SparseRows:
 
     def norms(self) -> FloatArray:
         """Return the squared lengths of all rows; one pass."""
+        # scikit-learn's row_norms sums float32 in float32, where 1e20 squared is infinite.
         filled = np.flatnonzero(np.diff(self.X.indptr))
+        squares = np.square(self.X.data, dtype=np.float64)
         lengths = np.zeros(self.shape[0])
-        lengths[filled] = np.add.reduceat(np.square(self.X.data, dtype=np.float64), self.X.indptr[filled])
+        lengths[filled] = np.add.reduceat(squares, self.X.indptr[filled])
         return lengths

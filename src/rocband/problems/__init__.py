@@ -1,0 +1,1 @@
+"""Problems: what a solver sees of the data, wherever they are kept. Internal."""
