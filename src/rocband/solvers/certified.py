@@ -12,32 +12,48 @@ step goes towards the minimiser of the planes instead.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from enum import Enum
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rocband.risks.band import FloatArray
-from rocband.risks.smoothed import SmoothedLinearization, SmoothedRisk, Smoothing
+from rocband._types import FloatArray
+from rocband.risks import Plane, Scores, SmoothedPlane, Smoothing
+from rocband.solvers import newton
+from rocband.solvers.objective import Objective, Point, TangentPoint
 from rocband.solvers.planes import Certificate, Planes
-from rocband.solvers.problem import Problem, Scores
+from rocband.solvers.result import History, Memory, Result, Settings, Status
 
-__all__ = ["Result", "Settings", "Status", "Step", "minimize"]
+__all__ = ["minimize"]
 
 # At w = 0 every pair misses its margin by 1: this width puts them all in the middle of the smoothed part.
 _START = Smoothing(margin=2.0, rank=1.0)
 # A model to start from is taken to be near: a wide smoothing would lead away from it.
 _RESTART = Smoothing(margin=0.02, rank=0.01)
+# A smoothing taken over from another C is widened at most threefold: from there the first sharpening brings it back.
+_WIDEST_AGAIN = 1 / 0.3
+# Trial steps of a search: each costs an evaluation of the risk, but no pass; searches end after two or three.
 _TRIALS = 12
+# A step is too short while the slope is steeper than half of what it was at the beginning.
+_SLOPE_LEFT = 0.5
+# While the slope still falls, the next trial is so many times longer: twelve reach any scale that data have.
+_LONGER = 4.0
+# A trial between two others stays away from them by a tenth of their distance, so that each trial narrows it.
+_AWAY = 0.1
+# A smoothing is sharpened once it costs more than this part of what a step still promises, or of the tolerance.
+_SMOOTHING_SHARE = 0.3
+# Doubling from 1, the curvature sees up to 16 times as many rows: beyond that a direction costs more than a step.
 _MOST_EFFORT = 16.0
+# Outwards the search begins with half the distance to the origin: C grows by factors of a few along a path.
+_OUTWARDS = 0.5
 # A slope below this part of the tolerance is rounding: to follow it could lead anywhere.
 _NOISE = 1e-9
+# With fewer than so many positives for each direction that a model can move in, each can be scored almost freely.
+_POSITIVES_PER_DIMENSION = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class _Pace:
     """How fast the smoothing is sharpened, and how long to wait for progress.
 
     Attributes
@@ -46,124 +62,38 @@ class Pace:
         The factor by which a smoothing shrinks.
     patience, share : int and float
         Steps to wait, and the share of the gap they may leave, before the planes are followed.
+    by_gradient : bool
+        Whether the gradient, rather than the last step's gain, tells what a step still promises.
     """
 
     sharpen: float
     patience: int
     share: float
+    by_gradient: bool
 
 
-_NARROW = Pace(sharpen=0.3, patience=12, share=0.9)
-# Where positives are few for the features, each can be scored almost freely: which rows are on the edge changes much
-# from step to step, and only small changes of the smoothing leave Newton steps their full length.
-_WIDE = Pace(sharpen=0.7, patience=20, share=0.8)
-
-
-class Status(Enum):
-    """How a solver ended."""
-
-    CONVERGED = "converged"
-    MAX_PASSES = "out of passes"
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One line of a solver's history."""
-
-    step: int
-    passes: int
-    objective: float
-    lower_bound: float
-    gap: float
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a solver is asked for.
-
-    Attributes
-    ----------
-    tol : float
-        It stops when objective - lower_bound <= C * tol.
-    max_passes : int
-        It stops after that many passes over the data.
-    random : numpy Generator
-        Draws the rows that the curvature is estimated from, where they are many.
-    on_step : callable, optional
-        Called with every `Step`.
-    """
-
-    tol: float = 1e-4
-    max_passes: int = 500
-    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
-    on_step: Callable[[Step], None] | None = None
-
-    def quiet(self) -> Settings:
-        """Return the same without reports of the steps."""
-        return replace(self, on_step=None)
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """A model with its certificate.
-
-    Attributes
-    ----------
-    w : array of shape (n_features,)
-        The best model found.
-    objective, lower_bound : float
-        Its objective, and what no model's objective can be below.
-    status : Status
-    history : list of Step
-    certificate : Certificate
-        The planes and multipliers that prove the bound.
-    planes : Planes
-        All planes, for later solves with another C or origin.
-    smoothing : Smoothing
-        The smoothing it ended with.
-    """
-
-    w: FloatArray
-    scores: Scores
-    objective: float
-    lower_bound: float
-    status: Status
-    history: list[Step]
-    certificate: Certificate
-    planes: Planes
-    smoothing: Smoothing
-
-
-@dataclass(frozen=True, slots=True)
-class _Point:
-    """A model, its scores, its exact objective and the plane of the smoothed choice there."""
-
-    w: FloatArray
-    scores: Scores
-    objective: float
-    plane: SmoothedLinearization
+# Measured on long data: sharper steps save passes (make bench ARGS=solver).
+_NARROW = _Pace(sharpen=0.3, patience=12, share=0.9, by_gradient=False)
+# Where each positive can be scored almost freely, which rows are on the edge changes much from step to step, and only
+# small changes of the smoothing leave Newton steps their full length (make bench ARGS=solver).
+_WIDE = _Pace(sharpen=0.7, patience=20, share=0.8, by_gradient=True)
 
 
 def minimize(
-    problem: Problem,
-    risk: SmoothedRisk,
-    C: float,
-    origin: FloatArray,
+    objective: Objective,
     settings: Settings,
     *,
     start: FloatArray | None = None,
     planes: Planes | None = None,
     warm: Result | None = None,
 ) -> Result:
-    """Minimise 1/2 |w - origin|^2 + C * risk(w) until objective - bound <= C * tol.
+    """Minimise the objective of a convex risk until its value less the bound is at most C * tol.
+
+    Every step costs one pass over the data and O(k d + k^3) for the k planes kept, besides a Newton direction.
 
     Parameters
     ----------
-    problem : Problem
-    risk : SmoothedRisk
-    C : float
-    origin : array of shape (n_features,)
+    objective : Objective
     settings : Settings
     start : array of shape (n_features,), optional
         Where to start; the origin by default.
@@ -173,36 +103,35 @@ def minimize(
         Of the same risk with a similar C: its planes, its scores and its smoothing are taken over, so that it costs no
         pass to start from its model.
     """
-    solver = _Solver(problem, risk, C, origin, settings, planes)
+    origin = objective.origin
+    solver = _Solver(objective, settings, planes)
     if warm is not None:
         solver.take_over(warm)
         return solver.run(warm.w, warm.scores)
     if start is None or np.array_equal(start, origin):
-        return solver.run(origin, problem.scores(origin))
+        return solver.run(origin, objective.problem.scores(origin))
     solver.smoothing = _RESTART
-    return solver.run(start, problem.scores(start))
+    return solver.run(start, objective.problem.scores(start))
 
 
 class _Solver:
     """The fixed inputs, and the state that changes from step to step."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        risk: SmoothedRisk,
-        C: float,
-        origin: FloatArray,
-        settings: Settings,
-        planes: Planes | None,
-    ) -> None:
-        self.problem, self.risk, self.C, self.origin, self.settings = problem, risk, C, origin, settings
+    best: Point
+    minimizer: FloatArray  # of the planes
+    origin_scores: Scores
+
+    def __init__(self, objective: Objective, settings: Settings, planes: Planes | None) -> None:
+        problem = objective.problem
+        self.objective = objective
+        self.problem = problem
+        self.settings = settings
         self.planes = Planes(problem.n_features, inner=problem.inner) if planes is None else planes
-        self.pace = _WIDE if problem.wide else _NARROW
+        self.pace = _pace(problem.n_positives, problem.dimension)
         self.smoothing = _START
-        self.gain = np.inf  # what the last Newton step promised
+        self.gain = math.inf  # what the last Newton step promised
         self.effort = 1.0  # of the curvature
-        self.began, self.first_pass = time.perf_counter(), problem.passes
-        self.history: list[Step] = []
+        self.history = History(problem, settings)
         self.certificate = Certificate.none(problem.n_features)
 
     def take_over(self, warm: Result) -> None:
@@ -210,171 +139,195 @@ class _Solver:
 
         That is widened as much as C has changed, at most about threefold.
         """
-        self.planes = warm.planes
-        if np.array_equal(warm.w, self.origin):
+        if warm.memory is None:
             return
-        ratio = self.C / float(warm.certificate.multipliers.sum())
-        wider = min(max(ratio, 1.0 / ratio), 1.0 / _NARROW.sharpen)
-        self.smoothing = Smoothing(
-            min(wider * warm.smoothing.margin, _START.margin), min(wider * warm.smoothing.rank, _START.rank)
-        )
+        self.planes = warm.memory.planes
+        if np.array_equal(warm.w, self.objective.origin):
+            return
+        ratio = self.objective.C / warm.C
+        wider = warm.memory.smoothing.sharpened(min(max(ratio, 1.0 / ratio), _WIDEST_AGAIN))
+        self.smoothing = Smoothing(min(wider.margin, _START.margin), min(wider.rank, _START.rank))
 
     def run(self, w: FloatArray, scores: Scores) -> Result:
         """Take steps until the gap is closed or the passes are spent."""
-        self.best = here = self._point(w, scores)
-        self.origin_scores = scores if w is self.origin else self.problem.scores(self.origin)
-        if w is not self.origin:
+        origin = self.objective.origin
+        here = self.objective.tangent_at(w, scores, self.smoothing)
+        self.best = here
+        if w is origin:
+            self.origin_scores = scores
+        else:
+            self.origin_scores = self.problem.scores(origin)
             here = self._rescaled(here)
         while True:
-            # 1. A plane here; 2. the bound; 3. is it enough?
+            # A plane here lies below the risk everywhere; with the planes so far it gives a bound.
             gradient = self._add_plane(here)
-            if self._record():
-                break
-            # 4. Sharpen the smoothing where it dominates the gap of this point.
+            self.history.record(self.best.objective, self.certificate.bound)
+            if self._converged or self.history.spent:
+                return self._result()
+            # Where the smoothing holds this plane down, a sharper one at the same scores lies higher.
             if self._sharpen(here.plane, gradient):
-                here = self._rescaled(replace(here, plane=self.risk.sharpened(here.plane, self.smoothing)))
+                here = self._rescaled(replace(here, plane=here.plane.again(self.smoothing)))
                 gradient = self._add_plane(here)
-            # 5. A direction, one pass for its scores, and a search along it that needs none.
+            # One pass gives the scores of a direction, and the search along it needs none.
             here = self._follow_planes() if self._stalled() else self._newton(here, gradient)
-        return self._result()
 
-    def _point(self, w: FloatArray, scores: Scores) -> _Point:
-        plane = self.risk.linearize(scores.positives, scores.negatives, self.smoothing)
-        away = w - self.origin
-        return _Point(w, scores, float(self.problem.inner(away, away)) / 2 + self.C * plane.value, plane)
+    def _evaluate(self, w: FloatArray, scores: Scores) -> TangentPoint:
+        """Evaluate a model, and remember it if it is the best so far."""
+        there = self.objective.tangent_at(w, scores, self.smoothing)
+        if there.objective < self.best.objective:
+            self.best = there
+        return there
 
-    def _add_plane(self, here: _Point) -> FloatArray:
+    def _add_plane(self, here: TangentPoint) -> FloatArray:
         """Add the plane, solve the master problem; return the gradient of the smoothed objective."""
         slope = self.problem.gradient(here.plane)
         self.planes.add(slope, here.plane.offset)
-        master = self.planes.solve(self.C, self.origin)
+        master = self.planes.solve(self.objective.C, self.objective.origin)
         self.minimizer = master.minimizer
         if master.bound > self.certificate.bound:
             self.certificate = self.planes.certificate(master)
-        return here.w - self.origin + self.C * slope
+        return here.w - self.objective.origin + self.objective.C * slope
 
     @property
     def _gap(self) -> float:
         return self.best.objective - self.certificate.bound
 
-    def _record(self) -> bool:
-        passes = self.problem.passes - self.first_pass
-        seconds = time.perf_counter() - self.began
-        step = Step(len(self.history), passes, self.best.objective, self.certificate.bound, self._gap, seconds)
-        self.history.append(step)
-        if self.settings.on_step is not None:
-            self.settings.on_step(step)
-        return self._converged or passes >= self.settings.max_passes
-
     @property
     def _converged(self) -> bool:
-        return self._gap <= self.C * self.settings.tol
+        return self._gap <= self.objective.C * self.settings.tol
 
-    def _sharpen(self, plane: SmoothedLinearization, gradient: FloatArray) -> bool:
+    def _sharpen(self, plane: SmoothedPlane, gradient: FloatArray) -> bool:
         """Sharpen what costs more than its share of the tolerance, and than a third of what a step still promises.
 
         That is the gain of the last Newton step; or, where features are many, the part that the gradient has in the gap
         of the plane. The more steps are taken with the same smoothing, the more the curvature is worth.
         """
-        promise = float(self.problem.inner(gradient, gradient)) if self.pace is _WIDE else self.gain
-        limit, before = 0.3 * max(self.settings.tol, promise / self.C), self.smoothing
-        self.smoothing = Smoothing(
-            before.margin * (self.pace.sharpen if plane.margin_error > limit else 1.0),
-            before.rank * (self.pace.sharpen if plane.rank_error > limit else 1.0),
-        )
-        sharper = self.smoothing != before
+        promise = float(self.problem.inner(gradient, gradient)) if self.pace.by_gradient else self.gain
+        limit = _SMOOTHING_SHARE * max(self.settings.tol, promise / self.objective.C)
+        margin = self.pace.sharpen if plane.margin_error > limit else 1.0
+        rank = self.pace.sharpen if plane.rank_error > limit else 1.0
+        self.smoothing = Smoothing(margin * self.smoothing.margin, rank * self.smoothing.rank)
+        sharper = min(margin, rank) < 1.0
         self.effort = 1.0 if sharper else min(2.0 * self.effort, _MOST_EFFORT)
         return sharper
 
-    def _newton(self, here: _Point, gradient: FloatArray) -> _Point:
+    def _newton(self, here: TangentPoint, gradient: FloatArray) -> TangentPoint:
         """Take a Newton step on the smoothed objective."""
-        direction = self.problem.newton_direction(
-            here.plane.graphs(), self.C, gradient, self.settings.random, self.effort
+        direction = newton.direction(
+            self.problem, here.plane.curvature(), self.objective.C, gradient, self.settings.random, self.effort
         )
+        # A quadratic function with this gradient falls by half of the product on the way to its minimum.
         self.gain = -float(self.problem.inner(direction, gradient)) / 2
         return self._search(here, direction, self.problem.scores(direction))
 
     def _stalled(self) -> bool:
         """Whether the last steps closed too little of the gap; then every other step follows the planes."""
-        if len(self.history) <= self.pace.patience or len(self.history) % 2:
+        steps = self.history.steps
+        if len(steps) <= self.pace.patience or len(steps) % 2:
             return False
-        return self._gap > self.pace.share * self.history[-1 - self.pace.patience].gap
+        return self._gap > self.pace.share * steps[-1 - self.pace.patience].gap
 
-    def _follow_planes(self) -> _Point:
+    def _follow_planes(self) -> TangentPoint:
         """Search by the exact objective from the best model to the minimiser of the planes, adding sharp planes.
 
         A plane that touches the risk at the minimiser raises the bound whatever the smoothing is: it cannot stall.
         """
-        start, direction = self.best, self.minimizer - self.best.w
+        start = self.best
+        direction = self.minimizer - start.w
         along = self.problem.scores(direction)
-        low, high, step = 0.0, 1.0, 1.0
+        low = 0.0
+        high = 1.0
+        step = 1.0
         for _ in range(_TRIALS):
-            there = self._point(start.w + step * direction, start.scores.along(along, step))
-            if there.objective < self.best.objective:
-                self.best = there
-            sharp = self.risk.sharp(there.scores.positives, there.scores.negatives)
+            there = self._evaluate(start.w + step * direction, start.scores.moved(along, step))
+            sharp = self.objective.risk.sharp(there.scores)
             if step == 1.0:
-                self.planes.add(self.problem.gradient(sharp), sharp.offset)
-            slope = float(self.problem.inner(there.w - self.origin, direction)) + self.C * along.slope(sharp)
-            low, high = (step, high) if slope < 0 else (low, step)
+                self._add_sharp(sharp)
+            # The objective is convex: its minimum along the way lies where this slope turns positive.
+            if self.objective.slope(there.w, sharp, direction, along) < 0:
+                low = step
+            else:
+                high = step
             if low == high:
                 break
             step = (low + high) / 2
-        sharp = self.risk.sharp(self.best.scores.positives, self.best.scores.negatives)
-        self.planes.add(self.problem.gradient(sharp), sharp.offset)
-        return self._point(self.best.w, self.best.scores)
+        self._add_sharp(self.objective.risk.sharp(self.best.scores))
+        return self.objective.tangent_at(self.best.w, self.best.scores, self.smoothing)
 
-    def _rescaled(self, here: _Point) -> _Point:
+    def _add_sharp(self, plane: Plane) -> None:
+        self.planes.add(self.problem.gradient(plane), plane.offset)
+
+    def _rescaled(self, here: TangentPoint) -> TangentPoint:
         """Search nearer to the origin, or further out where that is downhill; it takes no data pass.
 
         Where the model collapses, the minimiser shrinks in proportion to the smoothing of the ranks; along a path it
         grows with C.
         """
-        outward, along = here.w - self.origin, here.scores.along(self.origin_scores, -1.0)
-        if self._slope(here, outward, along) < 0:
-            return self._search(here, outward, along, 0.5)
-        return self._search(here, -outward, Scores(-along.positives, -along.negatives), 1.0 - self.pace.sharpen)
+        outward = here.w - self.objective.origin
+        along = here.scores.moved(self.origin_scores, -1.0)
+        if self.objective.slope(here.w, here.plane, outward, along) < 0:
+            return self._search(here, outward, along, _OUTWARDS)
+        return self._search(here, -outward, along.scaled(-1.0), 1.0 - self.pace.sharpen)
 
-    def _search(self, here: _Point, direction: FloatArray, along: Scores, step: float = 1.0) -> _Point:
+    def _search(self, here: TangentPoint, direction: FloatArray, along: Scores, step: float = 1.0) -> TangentPoint:
         """Find a step that at least halves the slope of the smoothed objective along the direction, and lowers it."""
-        first = slope_low = self._slope(here, direction, along)
-        if abs(first) <= _NOISE * self.C * self.settings.tol:
+        first = self.objective.slope(here.w, here.plane, direction, along)
+        if abs(first) <= _NOISE * self.objective.C * self.settings.tol:
             return here
-        low, high, slope_high = 0.0, np.inf, np.nan
+        bracket = _Bracket(first)
         for _ in range(_TRIALS):
-            there = self._point(here.w + step * direction, here.scores.along(along, step))
-            if there.objective < self.best.objective:
-                self.best = there
-            slope = self._slope(there, direction, along)
-            if abs(slope) <= 0.5 * abs(first) and (slope < 0 or self._lower(there, here)):
+            there = self._evaluate(here.w + step * direction, here.scores.moved(along, step))
+            slope = self.objective.slope(there.w, there.plane, direction, along)
+            flat = abs(slope) <= _SLOPE_LEFT * abs(first)
+            if flat and (slope < 0 or self._lower(there, here)):
                 break
-            if slope < 0:
-                low, slope_low = step, slope
-            else:
-                high, slope_high = step, slope
-            if np.isinf(high):
-                step *= 4.0
-            else:
-                share = slope_low / (slope_low - slope_high) if slope_low < slope_high else 0.5
-                step = low + (high - low) * min(max(share, 0.1), 0.9)
+            step = bracket.next(step, slope)
         return there
 
-    def _lower(self, there: _Point, here: _Point) -> bool:
+    def _lower(self, there: TangentPoint, here: TangentPoint) -> bool:
         """Whether the smoothed objective, which lies below the exact one by at most the errors, may have fallen."""
-        return there.objective - here.objective <= self.C * (there.plane.margin_error + there.plane.rank_error)
-
-    def _slope(self, point: _Point, direction: FloatArray, along: Scores) -> float:
-        return float(self.problem.inner(point.w - self.origin, direction)) + self.C * along.slope(point.plane)
+        error = there.plane.margin_error + there.plane.rank_error
+        return there.objective - here.objective <= self.objective.C * error
 
     def _result(self) -> Result:
         return Result(
+            C=self.objective.C,
             w=self.best.w,
             scores=self.best.scores,
             objective=self.best.objective,
-            lower_bound=self.certificate.bound,
             status=Status.CONVERGED if self._converged else Status.MAX_PASSES,
-            history=self.history,
-            planes=self.planes,
-            smoothing=self.smoothing,
+            history=self.history.steps,
             certificate=self.certificate,
+            memory=Memory(self.planes, self.smoothing),
         )
+
+
+class _Bracket:
+    """The longest step whose slope still falls and the shortest whose slope rises."""
+
+    def __init__(self, slope: float) -> None:
+        self._low = 0.0
+        self._low_slope = slope
+        self._high = math.inf
+        self._high_slope = math.nan
+
+    def next(self, step: float, slope: float) -> float:
+        """Take in a trial step and its slope; return the next step to try."""
+        if slope < 0:
+            self._low = step
+            self._low_slope = slope
+        else:
+            self._high = step
+            self._high_slope = slope
+        if math.isinf(self._high):
+            return step * _LONGER
+        # Slopes between the two are taken to be linear, and the next trial is where they cross 0.
+        rise = self._high_slope - self._low_slope
+        share = -self._low_slope / rise if rise > 0 else 0.5
+        inside = min(max(share, _AWAY), 1.0 - _AWAY)
+        return self._low + (self._high - self._low) * inside
+
+
+def _pace(n_positives: int, dimension: int) -> _Pace:
+    wide = _POSITIVES_PER_DIMENSION * dimension > n_positives
+    return _WIDE if wide else _NARROW
