@@ -21,10 +21,11 @@ from rocband.baselines import AsymmetricSVC, GreedyPartialAUC, PartialAUCBoost
 from rocband.baselines.asymmetric_risk import AsymmetricRisk
 from rocband.baselines.features import Splines, Steps, functions_of
 from rocband.baselines.greedy import weight_grid
+from rocband.baselines.parts import ClassParts
 from rocband.baselines.smooth_area import SmoothArea, band_shares, normal_sums
 from rocband.datasets import make_band_problem
 from rocband.metrics import partial_auc_score
-from rocband.risks import Band
+from rocband.risks.band import Band
 from rocband.risks.smoothed import Smoothing
 from rocband.solvers.problem import Scores
 
@@ -118,9 +119,11 @@ def test_the_same_fit_again(data, model):
 @models
 def test_verbose(data, model, capsys):
     clone(model).fit(*data)
-    assert not capsys.readouterr().out
+    quiet = capsys.readouterr()
+    assert not quiet.out + quiet.err
     clone(model).set_params(verbose=1).fit(*data)
-    lines = capsys.readouterr().out.splitlines()
+    told = capsys.readouterr()
+    lines = (told.out + told.err).splitlines()
     assert len(lines) > 1
     assert all(line.startswith("[rocband] ") for line in lines)
 
@@ -296,12 +299,12 @@ def test_normal_sums(seed, width, spread):
 def test_slope_of_the_smooth_area(seed, start, size, width):
     random = np.random.default_rng(seed)
     band = Band(start, start + size, 12)
-    scores = Scores(random.normal(size=7), random.normal(size=12))
+    scores = ClassParts(random.normal(size=7), random.normal(size=12))
     area = SmoothArea(band, width)
     expected = reference.smooth_area(scores.positives, scores.negatives, band, width)
     assert area.value(scores) == pytest.approx(expected, abs=1e-9)
     rising, falling, index = area.gradient(scores)
-    along = Scores(random.normal(size=7), random.normal(size=12))
+    along = ClassParts(random.normal(size=7), random.normal(size=12))
     slope = rising @ along.positives + falling @ along.negatives[index]
     ends = [
         reference.smooth_area(moved.positives, moved.negatives, band, width)

@@ -31,11 +31,11 @@ from rocband.dask import scores as scores_module
 from rocband.dask.cluster import keep, task
 from rocband.dask.collections import Table
 from rocband.dask.problem import DaskProblem
-from rocband.dask.scores import DistributedScores, KeptScores
+from rocband.dask.scores import DistributedNegatives, KeptScores
 from rocband.datasets import make_band_problem
-from rocband.risks.band import top_indices, top_values
-from rocband.risks.smoothed import entering_band
-from rocband.solvers.problem import Problem
+from rocband.problems.rows import RowsProblem
+from rocband.risks.scores import HeldNegatives
+from rocband.rows import as_rows
 
 SURROGATES = ("tight", "hinge", "ramp", "naive")
 BAND = (0.05, 0.3)
@@ -353,12 +353,12 @@ def test_partial_auc_score_errors():
 # Scores on the workers
 
 
-def distributed_scores(values, sizes):
+def distributed_negatives(values, sizes, sample=None):
     X, y = np.zeros((len(values), 1)), np.r_[0, np.ones(len(values) - 1)]
     rows = Table(*blocks(X, 1 - y, sizes)).rows(1.0)
     parts = np.split(values[1:], np.cumsum([block.n_negatives for block in rows.blocks])[:-1])
     kept = KeptScores(rows, keep([task(tuple, [np.zeros(0), part]) for part in parts]))
-    return DistributedScores(rows, ((1.0, kept),), values[1:])
+    return DistributedNegatives.of(kept, values[1:] if sample is None else sample)
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -369,38 +369,65 @@ def distributed_scores(values, sizes):
     width=st.sampled_from([0.01, 0.3, 5.0]),
 )
 def test_highest_scores(values, cut, k, width):
-    scores, negatives = distributed_scores(values, (cut, len(values) - cut)), values[1:]
-    np.testing.assert_array_equal(top_values(scores, k), top_values(negatives, k))
-    np.testing.assert_array_equal(negatives[top_indices(scores, k)], negatives[top_indices(negatives, k)])
-    np.testing.assert_array_equal(np.sort(entering_band(scores, k, width)), np.sort(entering_band(negatives, k, width)))
+    negatives = values[1:]
+    there = distributed_negatives(values, (cut, len(values) - cut))
+    here = HeldNegatives(negatives)
+    np.testing.assert_array_equal(there.highest_values(k), here.highest_values(k))
+    highest, index = there.highest(k)
+    np.testing.assert_array_equal(highest, here.highest(k)[0])
+    np.testing.assert_array_equal(negatives[index], highest)
+    entering, numbers = there.entering(k, width)
+    np.testing.assert_array_equal(negatives[numbers], entering)
+    assert (np.diff(entering) >= 0).all()
+    np.testing.assert_array_equal(np.sort(numbers), np.sort(here.entering(k, width)[1]))
 
 
 def test_a_bad_guess_is_refined():
     values = np.linspace(0, 1, 1001)
-    scores = distributed_scores(values, (400, 601))
-    scores.sample = np.array([2.0, 3.0, 4.0, 5.0])  # all above every score
-    np.testing.assert_array_equal(top_values(scores, 50), values[-50:])
-    assert set(np.arange(900, 1000)) < set(entering_band(scores, 50, 0.1))  # shares reach down to 0.9
+    too_high = np.array([2.0, 3.0, 4.0, 5.0])
+    negatives = distributed_negatives(values, (400, 601), too_high)
+    np.testing.assert_array_equal(negatives.highest_values(50), values[-50:])
+    _, entering = negatives.entering(50, 0.1)
+    assert set(np.arange(900, 1000)) < set(entering)  # shares reach down to 0.9
 
 
 def test_sums_of_scores(data):
     X, y = data
     table = Table(*blocks(X, y, (250, 350)))
-    problem, local = DaskProblem(table.rows(1), BAND), Problem(rocband.rows.as_rows(X), y == 1, BAND)
+    problem = DaskProblem(table.rows(1))
+    local = RowsProblem(as_rows(X), y == 1)
     random = np.random.default_rng(0)
     models = random.normal(size=(5, X.shape[1]))
     here, expected = problem.scores(models[0]), local.scores(models[0])
     index = random.permutation(len(expected.negatives))[:50]
     for w in models[1:]:
-        here, expected = here.along(problem.scores(w), 0.5), expected.along(local.scores(w), 0.5)
-        assert len(here.negatives.terms) <= 2
+        here = here.moved(problem.scores(w), 0.5)
+        expected = expected.moved(local.scores(w), 0.5)
         np.testing.assert_allclose(here.positives, expected.positives, rtol=1e-12)
-        np.testing.assert_allclose(here.negatives[index], expected.negatives[index], rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(top_values(here.negatives, 20), top_values(expected.negatives, 20), rtol=1e-12)
-    back = here.along(here, -1.0).negatives
-    assert back.terms == ()
-    np.testing.assert_array_equal(back[index], 0.0)
-    np.testing.assert_allclose((-here.negatives)[index], -expected.negatives[index], rtol=1e-12)
+        np.testing.assert_allclose(here.negatives.at(index), expected.negatives.at(index), rtol=1e-12, atol=1e-14)
+        highest = expected.negatives.highest_values(20)
+        np.testing.assert_allclose(here.negatives.highest_values(20), highest, rtol=1e-12)
+    back = here.moved(here, -1.0).negatives
+    np.testing.assert_array_equal(back.at(index), 0.0)
+    np.testing.assert_allclose(here.scaled(-1.0).negatives.at(index), -expected.negatives.at(index), rtol=1e-12)
+
+
+def test_a_long_walk_keeps_two_scores_on_the_workers(data, monkeypatch):
+    X, y = data
+    problem = DaskProblem(Table(*blocks(X, y, (250, 350))).rows(1))
+    seen = []
+
+    def passing(task_function, *arguments, original=scores_module.task):
+        if task_function is scores_module._passing:
+            seen.append(len(arguments) - 2)  # after the threshold and the factors come the kept scores
+        return original(task_function, *arguments)
+
+    monkeypatch.setattr(scores_module, "task", passing)
+    here = problem.scores(np.ones(X.shape[1]))
+    for step, w in enumerate(np.eye(X.shape[1])[:4]):
+        here = here.moved(problem.scores(w), 0.5 + step)
+        here.negatives.highest_values(5)
+    assert max(seen) == 2
 
 
 # A cluster

@@ -9,21 +9,28 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from rocband._errors import ParameterError
+from rocband._progress import tell
+from rocband._types import AnyArray, BoolArray, FloatArray
 from rocband.anchor import anchor_coefficients, logistic_coefficients
-from rocband.risks import SURROGATES, check_range
-from rocband.risks.band import Band, FloatArray, top_values
-from rocband.solvers.certified import Settings, Status, Step
-from rocband.solvers.path import Fit, is_convex
-from rocband.solvers.problem import Problem, Scores
+from rocband.problems.base import Problem
+from rocband.ranks import check_range, ranks_reached
+from rocband.risks import Band, BandRisk, Risk, Scores, Surrogate, check_surrogate, risk_for
+from rocband.solvers.objective import Objective
+from rocband.solvers.result import Result, Settings, Status, Step
 
-__all__ = ["BandClassifier", "BandSVC", "CollapsedSolutionWarning", "check_number", "training_threshold"]
+__all__ = ["BandClassifier", "BandSVC", "CollapsedSolutionWarning", "check_number", "tell_step", "training_threshold"]
+
+# A model whose objective is within this part of the constant scorer's is no better than it.
+_FLAT = 1e-3
+# Multiples 1, 4, 16, ... of a model up to 4^23, some 1e14: beyond, scores only grow.
+_MULTIPLES = 4.0 ** np.arange(24)
 
 
 class CollapsedSolutionWarning(UserWarning):
@@ -33,10 +40,10 @@ class CollapsedSolutionWarning(UserWarning):
 class BandClassifier(ClassifierMixin, BaseEstimator):
     """A binary classifier that predicts the positive class where ``decision_function`` is above 0."""
 
-    classes_: npt.NDArray[Any]
+    classes_: AnyArray
     decision_function: Callable[[Any], FloatArray]
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any) -> AnyArray:
         """Predict the class of each row at the threshold for ``target_fpr``.
 
         Parameters
@@ -50,7 +57,7 @@ class BandClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
 
-    def _encode(self, y: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    def _encode(self, y: AnyArray) -> BoolArray:
         """Set ``classes_`` and return which rows are positives: those of the greater label."""
         kind = type_of_target(y, input_name="y", raise_unknown=True)
         if kind not in ("binary", "multiclass"):
@@ -76,7 +83,7 @@ class BandSVC(BandClassifier):
     """What the trained models share: their parameters, the reference model, figures and warnings."""
 
     fpr_range: tuple[float, float]
-    surrogate: str
+    surrogate: Surrogate | type[BandRisk]
     anchor: Any
     tol: float
     max_iter: int
@@ -86,8 +93,7 @@ class BandSVC(BandClassifier):
 
     def _check_parameters(self) -> None:
         check_range(self.fpr_range)
-        if not isinstance(self.surrogate, str) or self.surrogate not in SURROGATES:
-            raise ValueError(f"surrogate must be one of {', '.join(map(repr, SURROGATES))}, got {self.surrogate!r}.")
+        check_surrogate(self.surrogate)
         check_number("tol", self.tol, 0.0)
         check_number("max_iter", self.max_iter, 0, integer=True)
         if self.target_fpr is not None:
@@ -101,38 +107,41 @@ class BandSVC(BandClassifier):
 
     def _settings(self, seed: int, *, show: bool) -> Settings:
         random = np.random.default_rng(seed)
-        return Settings(self.tol, self.max_iter, random, on_step=print_step if show else None)
+        return Settings(self.tol, self.max_iter, random, on_step=tell_step if show else None)
 
-    def _origin_and_start(self, problem: Problem, settings: Settings) -> tuple[FloatArray, FloatArray]:
+    def _risk(self, problem: Problem) -> BandRisk:
+        return risk_for(self.surrogate, Band.from_range(self.fpr_range, problem.n_negatives))
+
+    def _origin_and_start(self, problem: Problem, risk: Risk, settings: Settings) -> tuple[FloatArray, FloatArray]:
         """Return what to shrink towards and, for a surrogate with local minima, a sensible model to start from."""
         origin = anchor_coefficients(self.anchor, problem, self.classes_, settings.quiet())
-        if origin.any() or is_convex(self.surrogate, problem):
+        if origin.any() or risk.convex:
             return origin, origin
         return origin, logistic_coefficients(problem, settings.random)
 
     def _store_figures(
-        self, fit: Fit, problem: Problem, scores: Scores, size: float, lower_bound: float, *, shrunk: bool, still: bool
+        self, result: Result, objective: Objective, scores: Scores, size: float, lower_bound: float, *, still: bool
     ) -> None:
         """Set the figures of a model with these scores whose squared distance from its origin is ``size``.
 
-        ``shrunk`` says that the origin is 0, ``still`` that the model is.
+        ``still`` says that the model is 0.
         """
-        risk = SURROGATES[self.surrogate](scores.positives, scores.negatives, problem.band).value
-        self.objective_ = size / 2 + fit.C * risk
+        C = objective.C
+        risk = objective.risk
+        self.objective_ = size / 2 + C * risk.value(scores)
         self.lower_bound_ = lower_bound
         self.dual_gap_ = self.objective_ - self.lower_bound_
-        self.converged_ = fit.status is Status.CONVERGED
-        self.n_iter_ = problem.passes
-        self.history_ = [asdict(step) for step in fit.history]
-        constant = fit.C * (1 - min(self.tol, 1e-3))  # the objective of w = 0, less a little
-        flat = shrunk and min(self.objective_, self.lower_bound_) >= constant
-        self._collapsed = still or (flat and not self._gains_by_scale(scores, problem))
+        self.converged_ = result.status is Status.CONVERGED
+        self.n_iter_ = objective.problem.passes
+        self.history_ = [asdict(step) for step in result.history]
+        # The constant scorer w = 0 has the objective C, when that is the origin too.
+        constant = C * (1 - min(self.tol, _FLAT))
+        flat = not objective.origin.any() and min(self.objective_, self.lower_bound_) >= constant
+        self._collapsed = still or (flat and not self._gains_by_scale(scores, risk))
 
-    def _gains_by_scale(self, scores: Scores, problem: Problem) -> bool:
+    def _gains_by_scale(self, scores: Scores, risk: Risk) -> bool:
         """Whether a multiple of the model beats the constant scorer: then a small C, not the data, holds it down."""
-        risk = SURROGATES[self.surrogate]
-        multiples = (Scores(factor * scores.positives, factor * scores.negatives) for factor in 4.0 ** np.arange(24))
-        return any(risk(each.positives, each.negatives, problem.band).value < 1 - self.tol for each in multiples)
+        return any(risk.value(scores.scaled(factor)) < 1 - self.tol for factor in _MULTIPLES)
 
     @property
     def _target(self) -> float:
@@ -156,7 +165,7 @@ class BandSVC(BandClassifier):
                 "features tell the classes apart, raise C, or give an anchor."
             )
         return (
-            f"The constant scorer is optimal for surrogate={self.surrogate!r} in this band (its objective {C:g} "
+            f"The constant scorer is optimal for surrogate={_name(self.surrogate)} in this band (its objective {C:g} "
             f"is matched by the lower bound {self.lower_bound_:.6g}): use surrogate='ramp', a wider fpr_range, or "
             "an anchor."
         )
@@ -165,10 +174,12 @@ class BandSVC(BandClassifier):
 def check_number(name: str, value: Any, low: float, high: float = np.inf, *, integer: bool = False) -> None:
     """Say in one sentence what is wrong when ``value`` is not a number with low < value <= high."""
     kind = Integral if integer else Real
-    if not isinstance(value, kind) or isinstance(value, bool) or not low < float(value) <= high or value == np.inf:
-        what = "a whole number" if integer else "a finite number"
-        upper = f" and at most {high:g}" if high < np.inf else ""
-        raise ValueError(f"{name} must be {what} above {low:g}{upper}, got {value!r}.")
+    is_number = isinstance(value, kind) and not isinstance(value, bool)
+    if is_number and low < float(value) <= high and value != np.inf:
+        return
+    what = "a whole number" if integer else "a finite number"
+    upper = f" and at most {high:g}" if high < np.inf else ""
+    raise ParameterError(name, f"must be {what} above {low:g}{upper}, got {value!r}.")
 
 
 def training_threshold(scores: Scores, target_fpr: float) -> float:
@@ -177,23 +188,24 @@ def training_threshold(scores: Scores, target_fpr: float) -> float:
     It is put half-way to the next score above, so that rounding in a later product cannot move a row across.
     """
     n = len(scores.negatives)
-    allowed = Band.from_range((0.0, target_fpr), n).stop if target_fpr * n >= 1 else 0
-    if allowed > target_fpr * n * (1 + 1e-9):
-        allowed -= 1
+    allowed = ranks_reached(target_fpr, n)
     if allowed >= n:
-        return float(top_values(scores.negatives, n)[0]) - 1.0
-    top = top_values(scores.negatives, allowed + 1)
-    below = float(top[0])
-    above = min(
-        (float(group[group > below].min()) for group in (scores.positives, top) if (group > below).any()),
-        default=below + 1.0,
-    )
+        lowest = scores.negatives.highest_values(n)[0]
+        return float(lowest) - 1.0
+    top = scores.negatives.highest_values(allowed + 1)
+    below = float(top[0])  # the first negative that must not pass
+    higher = np.concatenate([scores.positives[scores.positives > below], top[top > below]])
+    above = float(higher.min()) if len(higher) else below + 1.0
     return below + (above - below) / 2
 
 
-def print_step(step: Step) -> None:
-    """Print one readable line for a step of a solver."""
-    line = f"[rocband] step {step.step:3d}  passes {step.passes:3d}  objective {step.objective:.6g}"
+def tell_step(step: Step) -> None:
+    """Tell of a step of a solver in one readable line."""
+    line = f"step {step.step:3d}  passes {step.passes:3d}  objective {step.objective:.6g}"
     if np.isfinite(step.lower_bound):
         line += f"  bound {step.lower_bound:.6g}  gap {step.gap:.2e}"
-    print(f"{line}  {step.seconds:.2f} s", flush=True)
+    tell(f"{line}  {step.seconds:.2f} s")
+
+
+def _name(surrogate: Surrogate | type[BandRisk]) -> str:
+    return surrogate.__name__ if isinstance(surrogate, type) else repr(surrogate)

@@ -9,21 +9,35 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 
-from rocband.risks.band import FloatArray
-from rocband.risks.smoothed import SmoothedRisk
+from rocband._errors import ParameterError
+from rocband._types import BoolArray, FloatArray, IndexArray
+from rocband.problems.base import Problem
+from rocband.problems.sample import draw
+from rocband.risks import Band, risk_for
 from rocband.solvers import certified
-from rocband.solvers.problem import Problem
+from rocband.solvers.objective import Objective
+from rocband.solvers.result import Settings
 
 __all__ = ["anchor_coefficients", "auc_coefficients", "logistic_coefficients"]
 
-# A reference need not be exact: it is fitted on so many numbers, or rows for each feature if that is more, up to most.
-_NUMBERS, _ROWS_PER_FEATURE, _MOST_NUMBERS = 2_500_000, 20, 20_000_000
-# What the regularisation of a logistic regression is chosen from, and in how many folds.
-_CS, _FOLDS = np.logspace(-4, 2, 7), 5
+# A reference need not be exact: so many numbers are fitted in a second or two of one core (make bench ARGS=scale).
+_NUMBERS = 2_500_000
+# Where features are many, so many rows for each of them, since with fewer a logistic regression mostly fits noise.
+_ROWS_PER_FEATURE = 20
+# But at most so many numbers: some ten seconds.
+_MOST_NUMBERS = 20_000_000
+# Whatever the features, so many rows.
+_FEWEST_ROWS = 2000
+# What the regularisation of a logistic regression is chosen from: from next to nothing to more than scaled data need.
+_CS = np.logspace(-4, 2, 7)
+# In how many folds: the usual number, since the choice is coarse.
+_FOLDS = 5
+# Steps of a logistic regression: enough for scaled data, and near the optimum is near enough for others.
+_MAX_ITER = 1000
 _KINDS = "None, 'logistic', 'logistic_cv', 'auc', an array or a fitted linear model"
 
 
-def anchor_coefficients(anchor: Any, problem: Problem, classes: Any, settings: certified.Settings) -> FloatArray:
+def anchor_coefficients(anchor: Any, problem: Problem, classes: Any, settings: Settings) -> FloatArray:
     """Turn the parameter ``anchor`` of an estimator into the coefficients to shrink towards."""
     if anchor is None:
         return np.zeros(problem.n_features)
@@ -32,7 +46,7 @@ def anchor_coefficients(anchor: Any, problem: Problem, classes: Any, settings: c
             return logistic_coefficients(problem, settings.random, chosen=anchor == "logistic_cv")
         if anchor == "auc":
             return auc_coefficients(problem, settings)
-        raise ValueError(f"anchor must be {_KINDS}, got {anchor!r}.")
+        raise ParameterError("anchor", f"must be {_KINDS}, got {anchor!r}.")
     return _given(anchor, problem.n_features, classes)
 
 
@@ -41,36 +55,44 @@ def logistic_coefficients(problem: Problem, random: np.random.Generator, *, chos
 
     ``chosen`` means with its regularisation chosen by the log-loss in folds, where each class has the rows for them.
     """
-    index, positive, weight = _some_rows(problem, random)
+    features = problem.features
+    if features is None:
+        raise ParameterError("anchor", "cannot be a logistic regression where the features cannot be written down.")
+    numbers, positive, weight = _some_rows(problem, random)
     folds = min(_FOLDS, int(positive.sum()), int((~positive).sum()))
-    model = LogisticRegression(max_iter=1000)
+    model = LogisticRegression(max_iter=_MAX_ITER)
     if chosen and folds > 1:
-        model = LogisticRegressionCV(Cs=_CS, cv=folds, scoring="neg_log_loss", max_iter=1000)
+        model = LogisticRegressionCV(Cs=_CS, cv=folds, scoring="neg_log_loss", max_iter=_MAX_ITER)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # near the optimum is near enough for a reference
         warnings.simplefilter("ignore", FutureWarning)  # about attributes of LogisticRegressionCV not used here
-        model.fit(problem.rows.take(index), positive, sample_weight=weight)
+        model.fit(features.take(numbers), positive, sample_weight=weight)
     coefficients: FloatArray = model.coef_[0].astype(np.float64)
     return coefficients
 
 
-def _some_rows(problem: Problem, random: np.random.Generator) -> tuple[Any, Any, FloatArray | None]:
+def _some_rows(problem: Problem, random: np.random.Generator) -> tuple[IndexArray, BoolArray, FloatArray | None]:
     """Choose rows within the limit, the rarer class first; where not all are taken, say how many each stands for."""
-    m, n = len(problem.positives), len(problem.negatives)
+    m = problem.n_positives
+    n = problem.n_negatives
     d = max(problem.n_features, 1)
-    limit = max(_NUMBERS // d, min(_ROWS_PER_FEATURE * d, _MOST_NUMBERS // d), 2000)
+    limit = max(_NUMBERS // d, min(_ROWS_PER_FEATURE * d, _MOST_NUMBERS // d), _FEWEST_ROWS)
     if m + n <= limit:
-        return *problem.draw(m, n, random), None
+        numbers, positive = draw(problem, m, n, random)
+        return numbers, positive, None
     some_m = min(m, max(limit // 2, limit - n))
     some_n = min(n, limit - some_m)
-    index, positive = problem.draw(some_m, some_n, random)
-    return index, positive, np.where(positive, m / some_m, n / some_n)
+    numbers, positive = draw(problem, some_m, some_n, random)
+    stands_for = np.where(positive, m / some_m, n / some_n)
+    return numbers, positive, stands_for
 
 
-def auc_coefficients(problem: Problem, settings: certified.Settings, C: float = 1.0) -> FloatArray:
-    """Coefficients of SVM_AUC."""
-    whole = problem.with_range((0.0, 1.0))
-    return certified.minimize(whole, SmoothedRisk(whole.band), C, np.zeros(whole.n_features), settings).w
+def auc_coefficients(problem: Problem, settings: Settings, C: float = 1.0) -> FloatArray:
+    """Coefficients of SVM_AUC: the tight surrogate over all ranks."""
+    n = problem.n_negatives
+    whole = risk_for("tight", Band(0, n, n))
+    objective = Objective(problem, whole, C, np.zeros(problem.n_features))
+    return certified.minimize(objective, settings).w
 
 
 def _given(anchor: Any, n_features: int, classes: Any) -> FloatArray:
@@ -81,7 +103,7 @@ def _given(anchor: Any, n_features: int, classes: Any) -> FloatArray:
     try:
         coefficients = np.asarray(anchor, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"anchor must be {_KINDS}, got {anchor!r}.") from None
+        raise ParameterError("anchor", f"must be {_KINDS}, got {anchor!r}.") from None
     if coefficients.shape not in ((n_features,), (1, n_features)):
         raise ValueError(f"The anchor has coefficients of shape {coefficients.shape}, but X has {n_features} features.")
     if not np.isfinite(coefficients).all():

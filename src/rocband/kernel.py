@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocband._base import BandSVC, check_number, training_threshold
+from rocband._errors import ParameterError
+from rocband._progress import tell
+from rocband._types import BoolArray, FloatArray, IndexArray
 from rocband.anchor import auc_coefficients
-from rocband.risks import SURROGATES
-from rocband.risks.band import FloatArray, IndexArray
+from rocband.kernels.function import Kernel, KernelName, check_gram, kernel_scores, tiles
+from rocband.kernels.gram import Gram
+from rocband.kernels.nystroem import NystroemFeatures, choose_landmarks
+from rocband.problems.gram import GramProblem
+from rocband.problems.members import Members
+from rocband.problems.rows import RowsProblem
+from rocband.risks import BandRisk, Risk, Scores, Surrogate
 from rocband.rows import as_rows
-from rocband.rows.kernel import Kernel, KernelRows, check_gram, kernel_scores, tiles
-from rocband.rows.nystroem import NystroemFeatures, choose_landmarks
-from rocband.solvers.certified import Settings
-from rocband.solvers.kernel import KernelProblem
-from rocband.solvers.path import Fit, is_convex, solve
-from rocband.solvers.problem import Problem, Scores
+from rocband.solvers.objective import Objective
+from rocband.solvers.result import Result, Settings
+from rocband.solvers.solve import solve
 
 __all__ = ["KernelPartialAUCSVC"]
 
-_KERNELS = ("rbf", "poly", "sigmoid", "linear", "precomputed")
 _PROGRESS = 10  # lines while many rows are scored
 # Coefficients of at most this share of the largest are dropped, the first of these that leaves the gap closed.
 _NEGLIGIBLE = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
+# Where there is no gap to close, dropping them may cost this part of the tolerance.
+_DROPPED_COST = 1e-3
+# A model to start from, where there are local minima, need not be exact.
+_ROUGH = 1e-2
 
 
 class KernelPartialAUCSVC(BandSVC):
@@ -69,7 +77,7 @@ class KernelPartialAUCSVC(BandSVC):
         take 488), else in single precision (11,000 rows take 462), and is else computed again in every step. More than
         64 times as much is refused.
     random_state : int, RandomState instance or None, default None
-        Seeds the choice of landmarks and the sample of pairs that the curvature is estimated from. None and 0 give the
+        Seeds the choice of landmarks and the sample of rows that the curvature is estimated from. None and 0 give the
         same.
     verbose : int, default 0
         1 prints a line for each step, and for each tenth of a large number of rows to score.
@@ -138,12 +146,12 @@ class KernelPartialAUCSVC(BandSVC):
         self,
         fpr_range: tuple[float, float] = (0.0, 0.05),
         *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
+        kernel: KernelName | Callable[[Any, Any], Any] = "rbf",
+        gamma: Literal["scale", "auto"] | float = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         n_components: int | None = None,
-        surrogate: str = "tight",
+        surrogate: Surrogate | type[BandRisk] = "tight",
         C: float = 1000.0,
         anchor: Any = None,
         tol: float = 1e-4,
@@ -229,25 +237,27 @@ class KernelPartialAUCSVC(BandSVC):
         super()._check_parameters()
         check_number("C", self.C, 0.0)
         check_number("cache_size", self.cache_size, 0.0)
-        if not callable(self.kernel) and not (isinstance(self.kernel, str) and self.kernel in _KERNELS):
-            names = ", ".join(map(repr, _KERNELS))
-            raise ValueError(f"kernel must be one of {names} or a callable, got {self.kernel!r}.")
+        known = isinstance(self.kernel, str) and self.kernel in get_args(KernelName)
+        if not known and not callable(self.kernel):
+            names = ", ".join(repr(name) for name in get_args(KernelName))
+            raise ParameterError("kernel", f"must be one of {names} or a callable, got {self.kernel!r}.")
         if self.n_components is not None:
             check_number("n_components", self.n_components, 0, integer=True)
-        if not (isinstance(self.gamma, str) and self.gamma in ("scale", "auto")):
-            if isinstance(self.gamma, str) or not isinstance(self.gamma, Real):
-                raise ValueError(f"gamma must be 'scale', 'auto' or a number above 0, got {self.gamma!r}.")
+        if isinstance(self.gamma, Real):
             check_number("gamma", self.gamma, 0.0)
+        elif not isinstance(self.gamma, str) or self.gamma not in ("scale", "auto"):
+            raise ParameterError("gamma", f"must be 'scale', 'auto' or a number above 0, got {self.gamma!r}.")
         check_number("degree", self.degree, 0.0)
         check_number("coef0", self.coef0, -np.inf)
 
-    def _validated(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[np.bool_]]:
+    def _validated(self, X: Any, y: Any) -> tuple[Any, BoolArray]:
         X, y = validate_data(self, X, y, accept_sparse=self._accepted, dtype=[np.float64, np.float32])
         positive = self._encode(y)
         if self._precomputed:
             check_gram(X)
-        if self.n_components is not None and self.n_components > X.shape[0]:
-            raise ValueError(f"n_components={self.n_components} is more than the {X.shape[0]} rows of X.")
+        n_rows = X.shape[0]
+        if self.n_components is not None and self.n_components > n_rows:
+            raise ParameterError("n_components", f"must be at most the {n_rows} rows of X, got {self.n_components}.")
         return X, positive
 
     def _gamma(self, X: Any) -> float:
@@ -260,89 +270,91 @@ class KernelPartialAUCSVC(BandSVC):
         variance = _variance(X)
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
 
-    def _fit_exact(self, X: Any, positive: npt.NDArray[np.bool_], settings: Settings) -> None:
-        rows = KernelRows(self._kernel, X, self.cache_size * 2**20)
-        problem = KernelProblem(rows, positive, self.fpr_range)
-        origin, start = self._exact_origin_and_start(problem, positive, settings)
-        fit = solve(problem, self.surrogate, self.C, origin, settings, start)
-        coefficients = self._without_negligible(fit, problem, origin)[: len(positive)]
+    def _fit_exact(self, X: Any, positive: BoolArray, settings: Settings) -> None:
+        gram = Gram(self._kernel, X, self.cache_size * 2**20)
+        problem = GramProblem(gram, positive)
+        risk = self._risk(problem)
+        origin, start = self._exact_origin_and_start(problem, positive, risk, settings)
+        objective = Objective(problem, risk, self.C, origin)
+        result = solve(objective, settings, start)
+        coefficients = problem.coefficients(self._without_negligible(result, objective, problem))
         self._keep(X, np.flatnonzero(coefficients), coefficients[coefficients != 0])
-        scores = self._set_threshold(X, problem)
+        scores = self._scores(X)
+        self._set_threshold(problem.split(scores))
         # The rest takes the shift of an indefinite kernel into account, which new rows do not have.
-        scores += rows.shift * coefficients
+        scores += gram.shift * coefficients
         away = np.concatenate([coefficients, scores]) - origin
-        origins = {"shrunk": not origin.any(), "still": not coefficients.any()}
-        size, bound = float(rows.inner(away, away)), _exact_bound(fit, rows, origin)
-        self._store_figures(fit, problem, _by_class(scores, problem), size, bound, **origins)
+        size = float(problem.inner(away, away))
+        bound = _exact_bound(result, gram, origin)
+        still = not coefficients.any()
+        self._store_figures(result, objective, problem.split(scores), size, bound, still=still)
 
     def _exact_origin_and_start(
-        self, problem: KernelProblem, positive: npt.NDArray[np.bool_], settings: Settings
+        self, problem: GramProblem, positive: BoolArray, risk: Risk, settings: Settings
     ) -> tuple[FloatArray, FloatArray]:
         """Return what to shrink towards and where to start, as models of the kernel."""
+        gram = problem.gram
         if self._kernel.function == "linear":
-            explicit = Problem(as_rows(problem.gram.X), positive, self.fpr_range)
-            origin, start = self._origin_and_start(explicit, settings)
-            return problem.gram.from_features(origin), problem.gram.from_features(start)
+            explicit = RowsProblem(as_rows(gram.X), positive)
+            origin, start = self._origin_and_start(explicit, risk, settings)
+            return problem.model(gram.coefficients_of(origin)), problem.model(gram.coefficients_of(start))
         zero = np.zeros(problem.n_features)
         if self.anchor is None:
-            if is_convex(self.surrogate, problem):
+            if risk.convex:
                 return zero, zero
-            rough = Settings(1e-2, self.max_iter, settings.random)
+            rough = Settings(_ROUGH, self.max_iter, settings.random)
             return zero, auc_coefficients(problem, rough, self.C)
         if isinstance(self.anchor, str) and self.anchor == "auc":
             origin = auc_coefficients(problem, settings.quiet())
             return origin, origin
-        raise ValueError(
-            f"The anchor of an exact kernel must be None or 'auc', got {self.anchor!r}; logistic needs n_components."
-        )
+        problem_text = f"of an exact kernel must be None or 'auc', got {self.anchor!r}; logistic needs n_components."
+        raise ParameterError("anchor", problem_text)
 
-    def _without_negligible(self, fit: Fit, problem: KernelProblem, origin: FloatArray) -> FloatArray:
+    def _without_negligible(self, result: Result, objective: Objective, problem: GramProblem) -> FloatArray:
         """Drop small coefficients while the objective stays within the tolerance of the bound, or hardly rises.
 
         Where the rows outnumber the dimensions, coefficients are not unique, and a small one says little.
         """
-        rows, n = problem.gram, problem.gram.shape[0]
-        if rows.rank < n:
-            return fit.w
-        size = np.abs(fit.w[:n])
-        limit = fit.objective + 1e-3 * self.C * self.tol
-        if np.isfinite(fit.lower_bound):
-            limit = max(limit, fit.lower_bound + self.C * self.tol)
+        if problem.dimension < problem.gram.n_rows:
+            return result.w
+        tolerance = self.C * self.tol
+        limit = result.objective + _DROPPED_COST * tolerance
+        if np.isfinite(result.lower_bound):
+            limit = max(limit, result.lower_bound + tolerance)
+        size = np.abs(problem.coefficients(result.w))
         for share in _NEGLIGIBLE:
-            index = np.flatnonzero((size > 0) & (size <= share * size.max()))
-            w = fit.w - rows.accumulate(fit.w[index], index)
-            w[index] = 0.0
-            away, scores = w - origin, _by_class(rows.scores(w), problem)
-            risk = SURROGATES[self.surrogate](scores.positives, scores.negatives, problem.band).value
-            if float(rows.inner(away, away)) / 2 + self.C * risk <= limit:
-                return w
-        return fit.w
+            negligible = np.flatnonzero((size > 0) & (size <= share * size.max()))
+            smaller = problem.without(result.w, negligible)
+            if objective.at(smaller, problem.carried_scores(smaller)).objective <= limit:
+                return smaller
+        return result.w
 
-    def _fit_nystroem(
-        self, X: Any, positive: npt.NDArray[np.bool_], settings: Settings, random: np.random.Generator
-    ) -> None:
+    def _fit_nystroem(self, X: Any, positive: BoolArray, settings: Settings, random: np.random.Generator) -> None:
         count = int(self.n_components or 0)
         landmarks = choose_landmarks(positive, count, random)
         features = NystroemFeatures(self._kernel, X, landmarks)
-        problem = Problem(as_rows(features.transform(X)), positive, self.fpr_range)
-        origin, start = self._origin_and_start(problem, settings)
-        fit = solve(problem, self.surrogate, self.C, origin, settings, start)
-        self._keep(X, landmarks, features.weights(fit.w))
-        scores = _by_class(self._set_threshold(X, problem), problem)
-        away = fit.w - origin
-        origins = {"shrunk": not origin.any(), "still": not fit.w.any()}
-        self._store_figures(fit, problem, scores, float(away @ away), fit.lower_bound, **origins)
+        problem = RowsProblem(as_rows(features.transform(X)), positive)
+        risk = self._risk(problem)
+        origin, start = self._origin_and_start(problem, risk, settings)
+        objective = Objective(problem, risk, self.C, origin)
+        result = solve(objective, settings, start)
+        self._keep(X, landmarks, features.weights(result.w))
+        # Figures are those of the scores that new rows get, not of the features in single precision.
+        scores = Members.among(positive).split(self._scores(X))
+        self._set_threshold(scores)
+        away = result.w - origin
+        still = not result.w.any()
+        self._store_figures(result, objective, scores, float(away @ away), result.lower_bound, still=still)
 
     def _keep(self, X: Any, index: IndexArray, weights: FloatArray) -> None:
-        self.support_, self.dual_coef_ = index, weights[None, :]
+        self.support_ = index
+        self.dual_coef_ = weights[None, :]
         self.support_vectors_ = None if self._precomputed else X[index]
 
-    def _set_threshold(self, X: Any, problem: Problem) -> FloatArray:
-        """Score the training rows as new ones are scored, and set the threshold by them."""
-        scores = self._scores(X)
-        self.threshold_ = training_threshold(_by_class(scores, problem), self._target)
+    def _set_threshold(self, scores: Scores) -> None:
+        """Set the threshold by the training rows, scored as new ones are."""
+        self.threshold_ = training_threshold(scores, self._target)
         self.intercept_ = np.array([-self.threshold_])
-        return scores
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -352,36 +364,40 @@ class KernelPartialAUCSVC(BandSVC):
 
 
 class _Progress:
-    """Prints a line for each tenth of a large number of rows."""
+    """Tells of each tenth of a large number of rows."""
 
     def __init__(self, total: int) -> None:
-        self.total, self.shown = total, 0
+        self._total = total
+        self._shown = 0
 
     def __call__(self, done: int) -> None:
-        if done * _PROGRESS // self.total > self.shown:
-            self.shown = done * _PROGRESS // self.total
-            print(f"[rocband] scored {done:,} of {self.total:,} rows", flush=True)
+        tenths = done * _PROGRESS // self._total
+        if tenths > self._shown:
+            self._shown = tenths
+            tell(f"scored {done:,} of {self._total:,} rows")
 
 
 def _variance(X: Any) -> float:
     """Variance of all numbers of X, without a copy of X."""
-    mean, size = float(X.mean(dtype=np.float64)), float(np.prod(X.shape))
+    mean = float(X.mean(dtype=np.float64))
+    size = float(np.prod(X.shape))
     stored: Any = X.data[:, None] if issparse(X) else X  # type: ignore[attr-defined]
-    away = sum(float(np.square(stored[part] - mean).sum(dtype=np.float64)) for part in tiles(*stored.shape))
-    return float((away + (size - stored.size) * mean**2) / size)
+    away = 0.0
+    for part in tiles(*stored.shape):
+        away += float(np.square(stored[part] - mean).sum(dtype=np.float64))
+    n_zeros = size - stored.size  # that a sparse matrix does not store
+    return float((away + n_zeros * mean**2) / size)
 
 
-def _by_class(scores: FloatArray, problem: Problem) -> Scores:
-    return Scores(scores[problem.positives], scores[problem.negatives])
-
-
-def _exact_bound(fit: Fit, rows: KernelRows, origin: FloatArray) -> float:
+def _exact_bound(result: Result, gram: Gram, origin: FloatArray) -> float:
     """Prove the bound again with products from the kernel function itself, in double precision."""
-    if fit.certified is None:
+    proof = result.certificate
+    if proof is None:
         return np.nan
-    proof, n = fit.certified.certificate, rows.shape[0]
+    n = gram.n_rows
     coefficients = proof.multipliers @ proof.slopes[:, :n]
-    index = np.flatnonzero(coefficients)
-    scores = rows.exact_products(coefficients[index], index) + rows.shift * coefficients
-    height = float(proof.multipliers @ proof.offsets) + float(coefficients @ rows.scores(origin))
+    used = np.flatnonzero(coefficients)
+    scores = gram.exact_products(coefficients[used], used) + gram.shift * coefficients
+    origin_scores = origin[n:]
+    height = float(proof.multipliers @ proof.offsets) + float(coefficients @ origin_scores)
     return height - float(coefficients @ scores) / 2

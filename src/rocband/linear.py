@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocband._base import BandSVC, check_number, training_threshold
-from rocband.risks.band import FloatArray, IndexArray
-from rocband.rows import Rows, as_rows
-from rocband.solvers.path import Fit, solve
-from rocband.solvers.problem import Problem
+from rocband._types import FloatArray
+from rocband.problems.base import Labelled
+from rocband.problems.rows import LabelledRows
+from rocband.risks import BandRisk, Surrogate
+from rocband.rows import as_rows
+from rocband.solvers.objective import Objective
+from rocband.solvers.result import Result
+from rocband.solvers.solve import solve
 
 __all__ = ["PartialAUCSVC"]
 
@@ -36,26 +39,24 @@ class LinearBandClassifier(BandSVC):
         scores: FloatArray = X @ self.coef_[0] + self.intercept_[0]
         return scores
 
-    def _validated(self, X: Any, y: Any) -> tuple[Rows, npt.NDArray[np.bool_]]:
+    def _data(self, X: Any, y: Any) -> Labelled:
         """Check the data without copying them."""
         checked, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
-        rows = as_rows(X if isinstance(X, np.memmap) and X.dtype == checked.dtype else checked)
+        # Validation makes an array of a memory map, which would then be read whole rather than block by block.
+        mapped = isinstance(X, np.memmap) and X.dtype == checked.dtype
         self._dtype = checked.dtype
-        return rows, self._encode(y)
+        return LabelledRows(as_rows(X if mapped else checked), self._encode(y))
 
-    def _problem(self, rows: Rows, positive: npt.NDArray[np.bool_], members: IndexArray | None = None) -> Problem:
-        return Problem(rows, positive, self.fpr_range, members)
-
-    def _store(self, fit: Fit, problem: Problem, origin: FloatArray) -> None:
+    def _store(self, result: Result, objective: Objective) -> None:
         """Set the fitted attributes; figures are those of the coefficients as stored, at their precision."""
-        coefficients = fit.w.astype(self._dtype)
-        scores = problem.scores(coefficients.astype(np.float64))
+        coefficients = result.w.astype(self._dtype)
+        scores = objective.problem.scores(coefficients.astype(np.float64))
         self.coef_ = coefficients[None, :]
         self.threshold_ = training_threshold(scores, self._target)
         self.intercept_ = np.array([-self.threshold_], dtype=self._dtype)
-        away = (coefficients - origin).astype(np.float64, copy=False)
-        origins = {"shrunk": not origin.any(), "still": not coefficients.any()}
-        self._store_figures(fit, problem, scores, float(away @ away), fit.lower_bound, **origins)
+        away = (coefficients - objective.origin).astype(np.float64, copy=False)
+        still = not coefficients.any()
+        self._store_figures(result, objective, scores, float(away @ away), result.lower_bound, still=still)
 
 
 class PartialAUCSVC(LinearBandClassifier):
@@ -72,7 +73,8 @@ class PartialAUCSVC(LinearBandClassifier):
         What stands in for the partial AUC. "ramp" is the mean of min(1, hinge) over the pairs of the band: bounded,
         not convex, and what works best. "tight" is the convex surrogate of SVM_pAUC, with a certificate; it may
         collapse to a constant scorer. "hinge" is the mean hinge, convex when the band starts at 0 and else minimised
-        by difference-of-convex programming (SVM_pAUC^dc). "naive" is a looser convex one, for comparison.
+        by difference-of-convex programming (SVM_pAUC^dc). "naive" is a looser convex one, for comparison. A subclass
+        of `rocband.risks.BandRisk` is a surrogate of your own.
     C : float, default 100.0
         Weight of the risk; the smaller, the nearer the model stays to the anchor.
     anchor : {"logistic", "logistic_cv", "auc"}, None, array (n_features,) or fitted linear model, default "logistic"
@@ -90,7 +92,7 @@ class PartialAUCSVC(LinearBandClassifier):
     warm_start : bool, default False
         Start from the coefficients of the last fit.
     random_state : int, RandomState instance or None, default None
-        Seeds the sample of pairs that the curvature is estimated from. None and 0 give the same: a fit is
+        Seeds the sample of rows that the curvature is estimated from. None and 0 give the same: a fit is
         repeatable unless a RandomState instance is passed.
     verbose : int, default 0
         1 prints a line for each step.
@@ -139,7 +141,7 @@ class PartialAUCSVC(LinearBandClassifier):
         self,
         fpr_range: tuple[float, float] = (0.0, 0.05),
         *,
-        surrogate: str = "ramp",
+        surrogate: Surrogate | type[BandRisk] = "ramp",
         C: float = 100.0,
         anchor: Any = "logistic",
         tol: float = 1e-4,
@@ -177,13 +179,13 @@ class PartialAUCSVC(LinearBandClassifier):
         self._check_parameters()
         check_number("C", self.C, 0.0)
         previous = self.coef_[0] if self.warm_start and hasattr(self, "coef_") else None
-        rows, positive = self._validated(X, y)
-        problem = self._problem(rows, positive)
+        problem = self._data(X, y).problem()
+        risk = self._risk(problem)
         settings = self._settings(self._seeds(1)[0], show=bool(self.verbose))
-        origin, start = self._origin_and_start(problem, settings)
+        origin, start = self._origin_and_start(problem, risk, settings)
         if previous is not None and len(previous) == problem.n_features:
             start = previous.astype(np.float64)
-        fit = solve(problem, self.surrogate, self.C, origin, settings, start)
-        self._store(fit, problem, origin)
+        objective = Objective(problem, risk, self.C, origin)
+        self._store(solve(objective, settings, start), objective)
         self._warn(self.C)
         return self

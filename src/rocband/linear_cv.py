@@ -3,29 +3,50 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
 from rocband._base import check_number
+from rocband._errors import ParameterError
+from rocband._progress import tell
+from rocband._types import BoolArray, FloatArray, IndexArray
 from rocband.linear import LinearBandClassifier
-from rocband.metrics import partial_auc_score
-from rocband.risks.band import FloatArray, IndexArray
-from rocband.rows import Rows
-from rocband.solvers.certified import Status
-from rocband.solvers.path import solve, solve_path
-from rocband.solvers.problem import Problem
+from rocband.metrics.in_band import partial_auc_of
+from rocband.problems.base import Labelled, Problem
+from rocband.risks import BandRisk, Surrogate
+from rocband.solvers.objective import Objective
+from rocband.solvers.path import solve_path
+from rocband.solvers.result import Status
+from rocband.solvers.solve import solve
 
 __all__ = ["PartialAUCSVCCV"]
 
 
 # Models that are only compared need no more: their scores on held-out rows differ far more from fold to fold.
 _FOLD_LOOSER = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    """Rows of the training part and of the held-out part, in the numbers with which they came."""
+
+    number: int
+    train: IndexArray
+    test: IndexArray
+
+
+@dataclass(frozen=True, slots=True)
+class _FoldPath:
+    """Models of one fold for every C, their partial AUC on its held-out part, and whether all converged."""
+
+    models: list[FloatArray]
+    areas: FloatArray
+    converged: bool
 
 
 class PartialAUCSVCCV(LinearBandClassifier):
@@ -94,7 +115,7 @@ class PartialAUCSVCCV(LinearBandClassifier):
         cv: Any = 5,
         n_jobs: int | None = None,
         one_standard_error: bool = False,
-        surrogate: str = "ramp",
+        surrogate: Surrogate | type[BandRisk] = "ramp",
         anchor: Any = "logistic",
         tol: float = 1e-4,
         max_iter: int = 500,
@@ -133,78 +154,74 @@ class PartialAUCSVCCV(LinearBandClassifier):
         """
         self._check_parameters()
         Cs = _grid(self.Cs)
-        rows, positive = self._validated(X, y)
-        folds = list(check_cv(self.cv, positive, classifier=True).split(np.zeros((len(positive), 1)), positive, groups))
-        if not folds:
-            raise ValueError("cv makes no folds; give a number of folds, a splitter or a list of splits.")
+        data = self._data(X, y)
+        folds = self._folds(data.positive, groups)
         seeds = self._seeds(len(folds) + 1)
-        problems = [self._fold_problem(k, train, rows, positive) for k, (train, _) in enumerate(folds)]
-        paths, columns, converged = zip(
-            *Parallel(n_jobs=self.n_jobs)(
-                delayed(self._fold_path)(k, seeds[k], problem, test, positive, Cs)
-                for k, (problem, (_, test)) in enumerate(zip(problems, folds, strict=True))
-            ),
-            strict=True,
+        paths: list[_FoldPath] = Parallel(n_jobs=self.n_jobs)(
+            delayed(self._fold_path)(fold, seed, data, Cs) for fold, seed in zip(folds, seeds, strict=False)
         )
-        self.Cs_, self.scores_ = Cs, np.column_stack(columns)
+        self.Cs_ = Cs
+        self.scores_ = np.column_stack([path.areas for path in paths])
         chosen = choose(self.scores_, self.one_standard_error)
         self.C_ = float(Cs[chosen])
         if self.verbose:
-            print(f"[rocband] chosen: C = {self.C_:g}, mean pAUC {self.scores_.mean(axis=1).max():.4f}", flush=True)
-        if not all(converged):
+            tell(f"chosen: C = {self.C_:g}, mean pAUC {self.scores_.mean(axis=1).max():.4f}")
+        n_failed = sum(not path.converged for path in paths)
+        if n_failed:
             warnings.warn(
-                f"In {len(folds) - sum(converged)} of {len(folds)} folds the solver stopped after max_iter="
-                f"{self.max_iter} passes for some C; raise max_iter or tol, scale the features, or leave out large Cs.",
+                f"In {n_failed} of {len(folds)} folds the solver stopped after max_iter={self.max_iter} passes for "
+                "some C; raise max_iter or tol, scale the features, or leave out large Cs.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        start = paths[int(self.scores_[chosen].argmax())][chosen]
-        self._refit(self._problem(rows, positive), seeds[-1], start)
+        best_fold = int(self.scores_[chosen].argmax())
+        self._refit(data.problem(), seeds[-1], paths[best_fold].models[chosen])
         return self
 
-    def _fold_problem(self, fold: int, train: IndexArray, rows: Rows, positive: npt.NDArray[np.bool_]) -> Problem:
-        if len(np.unique(positive[train])) < 2:
-            raise ValueError(
-                f"The training part of fold {fold} holds only one class; use fewer folds or a stratified splitter."
-            )
-        return self._problem(rows, positive, np.arange(len(positive))[train])
+    def _folds(self, positive: BoolArray, groups: Any) -> list[_Fold]:
+        """Split the rows, and check that each part of each fold holds both classes."""
+        numbers = np.arange(len(positive))
+        nothing = np.zeros((len(positive), 1))  # what splitters want for X, and do not look at
+        splitter = check_cv(self.cv, positive, classifier=True)
+        folds = [
+            _Fold(number, numbers[train], numbers[test])
+            for number, (train, test) in enumerate(splitter.split(nothing, positive, groups))
+        ]
+        if not folds:
+            raise ParameterError("cv", "makes no folds; give a number of folds, a splitter or a list of splits.")
+        for fold in folds:
+            _check_classes(positive[fold.train], f"The training part of fold {fold.number}")
+            _check_classes(positive[fold.test], f"The held-out part of fold {fold.number}")
+        return folds
 
-    def _fold_path(
-        self,
-        fold: int,
-        seed: int,
-        problem: Problem,
-        test: IndexArray,
-        positive: npt.NDArray[np.bool_],
-        Cs: FloatArray,
-    ) -> tuple[list[FloatArray], FloatArray, bool]:
-        """Models of one fold for every C, their partial AUC on its held-out part, and whether all converged."""
-        if len(np.unique(positive[test])) < 2:
-            raise ValueError(
-                f"The held-out part of fold {fold} holds only one class; use fewer folds or a stratified splitter."
-            )
+    def _fold_path(self, fold: _Fold, seed: int, data: Labelled, Cs: FloatArray) -> _FoldPath:
+        """Solve the grid on the training part of a fold, and measure each model on its held-out part."""
+        problem = data.problem(fold.train)
+        risk = self._risk(problem)
         settings = self._settings(seed, show=False)
         settings = replace(settings, tol=_FOLD_LOOSER * settings.tol)
-        origin, start = self._origin_and_start(problem, settings)
-        fits = solve_path(problem, self.surrogate, Cs.tolist(), origin, settings, start)
-        scores = self._held_out(problem, [fit.w for fit in fits], test, positive)
+        origin, start = self._origin_and_start(problem, risk, settings)
+        results = solve_path(problem, risk, Cs.tolist(), origin, settings, start)
+        models = [result.w for result in results]
+        held_out = data.problem(fold.test)
+        areas = np.array([partial_auc_of(held_out.scores(w), self.fpr_range) for w in models])
         if self.verbose:
-            best = int(scores.argmax())
-            print(f"[rocband] fold {fold}: pAUC {scores[best]:.4f} at C = {Cs[best]:g}", flush=True)
-        return [fit.w for fit in fits], scores, all(fit.status is Status.CONVERGED for fit in fits)
-
-    def _held_out(
-        self, problem: Problem, models: list[FloatArray], test: IndexArray, positive: npt.NDArray[np.bool_]
-    ) -> FloatArray:
-        """Return the partial AUC of each model on the held-out part of a fold."""
-        scores = [problem.rows.scores(w)[test] for w in models]
-        return np.array([partial_auc_score(positive[test], own, fpr_range=self.fpr_range) for own in scores])
+            best = int(areas.argmax())
+            tell(f"fold {fold.number}: pAUC {areas[best]:.4f} at C = {Cs[best]:g}")
+        return _FoldPath(models, areas, all(result.status is Status.CONVERGED for result in results))
 
     def _refit(self, problem: Problem, seed: int, start: FloatArray) -> None:
+        risk = self._risk(problem)
         settings = self._settings(seed, show=self.verbose > 1)
-        origin, _ = self._origin_and_start(problem, settings)
-        self._store(solve(problem, self.surrogate, self.C_, origin, settings, start), problem, origin)
+        origin, _ = self._origin_and_start(problem, risk, settings)
+        objective = Objective(problem, risk, self.C_, origin)
+        self._store(solve(objective, settings, start), objective)
         self._warn(self.C_)
+
+
+def _check_classes(positive: BoolArray, part: str) -> None:
+    if positive.all() or not positive.any():
+        raise ValueError(f"{part} holds only one class; use fewer folds or a stratified splitter.")
 
 
 def _grid(Cs: Any) -> FloatArray:
@@ -213,7 +230,7 @@ def _grid(Cs: Any) -> FloatArray:
         check_number("Cs", Cs, 0, integer=True)
         return np.logspace(-1, 4, Cs)
     if len(Cs) == 0:
-        raise ValueError("Cs holds no value; give a number of values or a list of positive numbers.")
+        raise ParameterError("Cs", "holds no value; give a number of values or a list of positive numbers.")
     for C in Cs:
         check_number("Every value of Cs", C, 0.0)
     return np.unique(np.asarray(Cs, dtype=np.float64))

@@ -11,19 +11,27 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from rocband._base import CollapsedSolutionWarning, check_number, print_step, training_threshold
+from rocband._base import CollapsedSolutionWarning, check_number, tell_step, training_threshold
+from rocband._errors import ParameterError
 from rocband.baselines.asymmetric_risk import AsymmetricRisk
 from rocband.linear import LinearBandClassifier
-from rocband.risks.smoothed import Smoothing
+from rocband.problems.base import Problem
+from rocband.risks import Smoothing
 from rocband.solvers import certified
-from rocband.solvers.certified import Result, Step
+from rocband.solvers.objective import Objective
 from rocband.solvers.planes import Planes
-from rocband.solvers.problem import Problem
+from rocband.solvers.result import Result, Step
 
 __all__ = ["AsymmetricSVC"]
 
 # Below this share of what the class means alone would give, the best model is taken to be 0.
 _COLLAPSED = 1e-8
+# A share that the classes cannot give by more than rounding is refused.
+_ROUNDING = 1e-9
+# The false-positive rate of predictions by default: that of the band that the other models have by default.
+_TARGET = 0.05
+# When the tolerance turns out to be too loose, it is tightened at least so much.
+_TIGHTER = 0.1
 
 
 class AsymmetricSVC(LinearBandClassifier):
@@ -139,31 +147,25 @@ class AsymmetricSVC(LinearBandClassifier):
         check_number("max_iter", self.max_iter, 0, integer=True)
         if self.target_fpr is not None:
             check_number("target_fpr", self.target_fpr, 0.0, 1.0)
-        rows, positive = self._validated(X, y)
-        problem = Problem(rows, positive, (0.0, 1.0))
-        self._check_shares(problem)
-        size = self.mu + self.tau
-        risk = AsymmetricRisk(
-            min(size * problem.n_rows, len(problem.positives)),
-            min(self.mu * problem.n_rows, len(problem.negatives)),
-            self.mu / size,
-        )
+        problem = self._data(X, y).problem()
+        risk = self._shares(problem)
         self._store_result(self._solve(problem, risk), problem, risk)
         self._warn_of_result()
         return self
 
     @property
     def _target(self) -> float:
-        return float(0.05 if self.target_fpr is None else self.target_fpr)
+        return float(_TARGET if self.target_fpr is None else self.target_fpr)
 
-    def _check_shares(self, problem: Problem) -> None:
-        shares = [len(rows) / problem.n_rows for rows in (problem.positives, problem.negatives)]
-        for name, value, share, what in (
-            ("mu + tau", self.mu + self.tau, shares[0], "positives"),
-            ("mu", self.mu, shares[1], "negatives"),
-        ):
-            if value > share * (1 + 1e-9):
-                raise ValueError(f"{name} must be at most the share of the {what}, {share:.6g} here, got {value:g}.")
+    def _shares(self, problem: Problem) -> AsymmetricRisk:
+        """Turn mu and tau into the risk, whose counts are at most those of the classes."""
+        n_rows = problem.n_positives + problem.n_negatives
+        size = self.mu + self.tau
+        _check_share("mu + tau", size, problem.n_positives / n_rows, "positives")
+        _check_share("mu", self.mu, problem.n_negatives / n_rows, "negatives")
+        lowest = min(size * n_rows, problem.n_positives)
+        highest = min(self.mu * n_rows, problem.n_negatives)
+        return AsymmetricRisk(lowest, highest, self.mu / size)
 
     def _solve(self, problem: Problem, risk: AsymmetricRisk) -> Result:
         """Minimise 1/2 |v|^2 + risk(v), where w = (mu + tau) v, until the gap is small beside the minimum.
@@ -172,33 +174,39 @@ class AsymmetricSVC(LinearBandClassifier):
         then to what was reached.
         """
         origin = np.zeros(problem.n_features)
-        nothing = problem.scores(origin)
-        means = problem.gradient(risk.linearize(nothing.positives, nothing.negatives, Smoothing(1.0, 1.0)))
+        objective = Objective(problem, risk, 1.0, origin)
+        # Where all scores are the same, all shares are: the slope is the difference of the class means.
+        means = problem.gradient(risk.plane(problem.scores(origin), Smoothing(1.0, 1.0)))
         scale = max(float(means @ means) / 2, np.finfo(float).tiny)
+        planes = Planes(len(origin), means)
         settings = replace(self._settings(self._seeds(1)[0], show=False), on_step=self._note(problem))
-        planes, result, tol = Planes(len(origin), means), None, self.tol * scale
+        result = None
+        tol = self.tol * scale
         while True:
             settings = replace(settings, tol=tol, max_passes=max(self.max_iter - problem.passes, 0))
-            result = certified.minimize(problem, risk, 1.0, origin, settings, planes=planes, warm=result)
-            gap, size = result.objective - result.lower_bound, max(-result.objective, _COLLAPSED * scale)
+            result = certified.minimize(objective, settings, planes=planes, warm=result)
+            gap = result.objective - result.lower_bound
+            size = max(-result.objective, _COLLAPSED * scale)
             self.converged_ = gap <= self.tol * size
             self._collapsed = self.converged_ and result.objective > -_COLLAPSED * scale
             if self.converged_ or problem.passes >= self.max_iter:
                 return result
-            tol = min(self.tol * size, tol / 10)
+            tol = min(self.tol * size, _TIGHTER * tol)
 
     def _note(self, problem: Problem) -> Callable[[Step], None]:
         """Keep each step in ``history_``, its figures those of w."""
         self.history_: list[dict[str, Any]] = []
-        began, unit = time.perf_counter(), (self.mu + self.tau) ** 2
+        began = time.perf_counter()
+        unit = (self.mu + self.tau) ** 2
 
         def note(step: Step) -> None:
-            objective, bound = unit * step.objective, unit * step.lower_bound
+            objective = unit * step.objective
+            bound = unit * step.lower_bound
             seconds = time.perf_counter() - began
             step = Step(len(self.history_), problem.passes, objective, bound, objective - bound, seconds)
             self.history_.append(asdict(step))
             if self.verbose:
-                print_step(step)
+                tell_step(step)
 
         return note
 
@@ -211,7 +219,7 @@ class AsymmetricSVC(LinearBandClassifier):
         self.coef_ = coefficients[None, :]
         self.threshold_ = training_threshold(scores, self._target)
         self.intercept_ = np.array([-self.threshold_], dtype=self._dtype)
-        self.objective_ = float(w @ w) / 2 + size * risk.sharp(scores.positives, scores.negatives).value
+        self.objective_ = float(w @ w) / 2 + size * risk.value(scores)
         self.lower_bound_ = size**2 * result.lower_bound
         self.dual_gap_ = self.objective_ - self.lower_bound_
         self.n_iter_ = problem.passes
@@ -231,3 +239,8 @@ class AsymmetricSVC(LinearBandClassifier):
                 CollapsedSolutionWarning,
                 stacklevel=3,
             )
+
+
+def _check_share(name: str, value: float, share: float, what: str) -> None:
+    if value > share * (1 + _ROUNDING):
+        raise ParameterError(name, f"must be at most the share of the {what}, {share:.6g} here, got {value:g}.")

@@ -6,21 +6,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rocband._base import BandClassifier, check_number, training_threshold
+from rocband._base import BandClassifier, check_number
+from rocband._progress import tell
+from rocband._types import BoolArray, FloatArray
 from rocband.baselines.features import FeatureFunctions, column, functions_of
+from rocband.baselines.parts import ClassParts
 from rocband.baselines.smooth_area import SmoothArea
-from rocband.risks import Band, check_range
-from rocband.risks.band import FloatArray
-from rocband.solvers.problem import Scores
+from rocband.ranks import check_range
+from rocband.risks.band import Band
+from rocband.threshold.cutoff import halfway_threshold
 
 __all__ = ["PartialAUCBoost"]
 
-# Lengths of a step that are tried, as multiples of the fitted function: from 1 up while the objective rises, or down
-# until it does.
-_LONGEST, _SHORTEST = 4.0, 1e-3
+# A step is tried at the length of the fitted function, then doubled while the objective rises, up to this: further out
+# the slope that it was fitted to no longer holds.
+_LONGEST = 4.0
+# Where the first length does not raise the objective it is quartered down to this; a gain below is not worth a round.
+_SHORTEST = 1e-3
 
 
 class PartialAUCBoost(BandClassifier):
@@ -148,17 +152,16 @@ class PartialAUCBoost(BandClassifier):
             if not ascent.advance():
                 break
             if self.verbose:
-                print(
-                    f"[rocband] round {number + 1:3d}  feature {ascent.chosen[-1]:4d}  "
-                    f"objective {ascent.history[-1]:.6f}",
-                    flush=True,
-                )
+                feature = ascent.chosen[-1]
+                objective = ascent.history[-1]
+                tell(f"round {number + 1:3d}  feature {feature:4d}  objective {objective:.6f}")
         self.coefficients_ = ascent.coefficients
         self.chosen_ = np.array(ascent.chosen, dtype=np.intp)
         self.history_ = np.array(ascent.history)
         self.n_iter_ = len(ascent.chosen)
-        high = self.fpr_range[1] if self.target_fpr is None else self.target_fpr
-        self.threshold_ = training_threshold(ascent.scores_of(self._score(X)), float(high))
+        final = ascent.scores_of(self._score(X))
+        target = self.fpr_range[1] if self.target_fpr is None else self.target_fpr
+        self.threshold_ = halfway_threshold(final.positives, final.negatives, float(target))
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -210,53 +213,64 @@ class _Ascent:
     def __init__(
         self,
         X: Any,
-        positive: npt.NDArray[np.bool_],
+        positive: BoolArray,
         area: SmoothArea,
         functions: list[FeatureFunctions | None],
         penalty: float,
     ) -> None:
-        self.X, self.area, self.functions, self.penalty = X, area, functions, penalty
-        self.positives, self.negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
+        self.X = X
+        self.area = area
+        self.functions = functions
+        self.penalty = penalty
+        self.positives = np.flatnonzero(positive)
+        self.negatives = np.flatnonzero(~positive)
         self.coefficients = [np.zeros(0 if each is None else each.size) for each in functions]
         self.scores = self.scores_of(np.zeros(len(positive)))
         self.chosen: list[int] = []
         self.history: list[float] = []
         self._rough = 0.0  # the penalty of all functions
 
-    def scores_of(self, values: FloatArray) -> Scores:
+    def scores_of(self, values: FloatArray) -> ClassParts:
         """Part the values of all rows by class."""
-        return Scores(values[self.positives], values[self.negatives])
+        return ClassParts(values[self.positives], values[self.negatives])
 
     def advance(self) -> bool:
         """Change the function of the feature that promises most; False where none raises the objective."""
         candidates = self._candidates()
         if self.history:
             return any(self._accept(candidate) for candidate in candidates)
+        if not candidates:
+            return False
+        # There is no score yet to compare with, so the best function starts it whatever its objective.
         values = [self._objective(each, self._along(each), 1.0) for each in candidates]
-        if candidates:
-            first = int(np.argmax(values))
-            self._take(candidates[first], 1.0, values[first])
-        return bool(candidates)
+        best = int(np.argmax(values))
+        self._take(candidates[best], 1.0, values[best])
+        return True
 
     def _candidates(self) -> list[_Candidate]:
         """Fit a function of each feature to the slope of the area in the scores; the most promising first."""
         rising, falling, index = self.area.gradient(self.scores)
-        rows, slope = np.concatenate([self.positives, self.negatives[index]]), np.concatenate([rising, falling])
+        rows = np.concatenate([self.positives, self.negatives[index]])
+        slope = np.concatenate([rising, falling])
         found = []
         for k, functions in enumerate(self.functions):
-            if functions is not None:
-                bend = 2 * self.penalty * functions.roughness
-                pull = bend @ self.coefficients[k]
-                found.append(_Candidate(k, functions, *functions.fit(column(self.X, k)[rows], slope, bend, pull)))
+            if functions is None:
+                continue
+            # The penalty of c + step is that of c, plus pull.step + step'bend step/2.
+            bend = 2 * self.penalty * functions.roughness
+            pull = bend @ self.coefficients[k]
+            values = column(self.X, k)[rows]
+            coefficients, gain = functions.fit(values, slope, bend, pull)
+            found.append(_Candidate(k, functions, coefficients, gain))
         return sorted(found, key=lambda each: -each.gain)
 
     def _accept(self, candidate: _Candidate) -> bool:
         """Search the length of the step; take it if the objective rises."""
         along = self._along(candidate)
-        best, length = self._objective(candidate, along, 1.0), 1.0
+        length = 1.0
+        best = self._objective(candidate, along, length)
         if best > self.history[-1]:
-            while length < _LONGEST and (longer := self._objective(candidate, along, 2 * length)) > best:
-                best, length = longer, 2 * length
+            length, best = self._lengthened(candidate, along, best)
         while best <= self.history[-1]:
             length /= 4
             if length < _SHORTEST:
@@ -265,6 +279,17 @@ class _Ascent:
         self._take(candidate, length, best)
         return True
 
+    def _lengthened(self, candidate: _Candidate, along: ClassParts, best: float) -> tuple[float, float]:
+        """Double the length from 1 on while the objective rises; return the length and the objective."""
+        length = 1.0
+        while length < _LONGEST:
+            longer = self._objective(candidate, along, 2 * length)
+            if longer <= best:
+                break
+            length *= 2
+            best = longer
+        return length, best
+
     def _take(self, candidate: _Candidate, length: float, objective: float) -> None:
         self.scores = self.scores.along(self._along(candidate), length)
         self._rough += self._change(candidate, length)
@@ -272,15 +297,17 @@ class _Ascent:
         self.chosen.append(candidate.feature)
         self.history.append(objective)
 
-    def _along(self, candidate: _Candidate) -> Scores:
+    def _along(self, candidate: _Candidate) -> ClassParts:
         values = candidate.functions.evaluate(column(self.X, candidate.feature), candidate.coefficients)
         return self.scores_of(values)
 
-    def _objective(self, candidate: _Candidate, along: Scores, length: float) -> float:
+    def _objective(self, candidate: _Candidate, along: ClassParts, length: float) -> float:
         penalty = self._rough + self._change(candidate, length)
         return self.area.value(self.scores.along(along, length)) - penalty
 
     def _change(self, candidate: _Candidate, length: float) -> float:
         """How much the penalty grows."""
-        before, step = self.coefficients[candidate.feature], length * candidate.coefficients
+        before = self.coefficients[candidate.feature]
+        step = length * candidate.coefficients
+        # (c + s)'R(c + s) - c'R c = (2c + s)'R s.
         return float((2 * before + step) @ candidate.functions.roughness @ step) * self.penalty

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy import linalg
 from scipy.interpolate import CubicSpline
 
-from rocband.risks.band import FloatArray
+from rocband._types import AnyArray, FloatArray
 
 __all__ = ["FeatureFunctions", "Splines", "Steps", "column", "functions_of"]
 
-Column = npt.NDArray[Any]
+Column = AnyArray
 # Knots nearer to each other than this share of the feature's range are dropped: bends between them would be huge.
 _NEAREST = 1e-4
 
@@ -50,14 +49,18 @@ class Splines:
 
     def __init__(self, knots: FloatArray) -> None:
         self.size = len(knots)
-        self._low, self._scale = float(knots[0]), float(knots[-1] - knots[0])
+        self._low = float(knots[0])
+        self._scale = float(knots[-1] - knots[0])
         self._knots = (knots - self._low) / self._scale
         self._unit = CubicSpline(self._knots, np.eye(self.size), bc_type="natural")
         bends = self._unit(self._knots, 2)
-        left, right = bends[:-1], bends[1:]
+        # The second derivative is a straight line between two knots; the integral of the product of two lines follows.
+        left = bends[:-1]
+        right = bends[1:]
         lengths = np.diff(self._knots)[:, None]
         cross = (lengths * left).T @ right
-        self.roughness = ((lengths * left).T @ left + (lengths * right).T @ right) / 3 + (cross + cross.T) / 6
+        ends = (lengths * left).T @ left + (lengths * right).T @ right
+        self.roughness = ends / 3 + (cross + cross.T) / 6
 
     def evaluate(self, column: Column, coefficients: FloatArray) -> FloatArray:
         """Evaluate the spline with these values at the knots."""
@@ -71,15 +74,19 @@ class Splines:
         system = (basis * np.abs(slope)[:, None]).T @ basis + bend
         # Of unit diagonal, and by least squares: a knot may have no row in play.
         scale = 1.0 / np.sqrt(np.maximum(np.diag(system), np.finfo(float).tiny))
-        coefficients: FloatArray = scale * linalg.lstsq(scale[:, None] * system * scale, scale * right)[0]
+        scaled_system = scale[:, None] * system * scale
+        solution = linalg.lstsq(scaled_system, scale * right)[0]
+        coefficients: FloatArray = scale * solution
+        # At the solution c of a system S c = b the maximum of b.c - c'Sc/2 is b.c/2.
         return coefficients, float(right @ coefficients) / 2
 
     def _straight(self, spline: CubicSpline, column: Column) -> FloatArray:
         x = (column.astype(np.float64) - self._low) / self._scale
         values: FloatArray = spline(np.clip(x, 0.0, 1.0))
-        for end, out in ((0.0, x < 0), (1.0, x > 1)):
-            if out.any():
-                values[out] += np.multiply.outer(x[out] - end, spline(end, 1))
+        for end, outside in ((0.0, x < 0), (1.0, x > 1)):
+            if outside.any():
+                distance = x[outside] - end
+                values[outside] += np.multiply.outer(distance, spline(end, 1))
         return values
 
 
@@ -99,11 +106,16 @@ class Steps:
     def fit(self, column: Column, slope: FloatArray, bend: FloatArray, pull: FloatArray) -> tuple[FloatArray, float]:
         """Find the best single jump, with a constant of its own on either side."""
         level = np.searchsorted(self._edges, column)
-        sums, weights = (np.bincount(level, values, minlength=self.size + 1) for values in (slope, np.abs(slope)))
-        below, weight_below = np.cumsum(sums)[:-1], np.cumsum(weights)[:-1]
-        above, weight_above = sums.sum() - below, weights.sum() - weight_below
+        sums = np.bincount(level, slope, minlength=self.size + 1)
+        weights = np.bincount(level, np.abs(slope), minlength=self.size + 1)
+        below = np.cumsum(sums)[:-1]
+        weight_below = np.cumsum(weights)[:-1]
+        above = sums.sum() - below
+        weight_above = weights.sum() - weight_below
+        # On either side the best constant is the weighted mean; where nothing has weight it is 0.
         tiny = np.finfo(float).tiny
-        low, high = below / np.maximum(weight_below, tiny), above / np.maximum(weight_above, tiny)
+        low = below / np.maximum(weight_below, tiny)
+        high = above / np.maximum(weight_above, tiny)
         gains = (below * low + above * high) / 2
         best = int(np.argmax(gains))
         coefficients = np.zeros(self.size)
@@ -124,7 +136,10 @@ def functions_of(column: Column, n_knots: int) -> FeatureFunctions | None:
         return Steps(levels)
     apart = _NEAREST * (levels[-1] - levels[0])
     knots = [levels[0]]
-    for level in levels[np.linspace(0, len(levels) - 1, n_knots).round().astype(np.intp)]:
-        if level - knots[-1] > apart and (levels[-1] - level > apart or level == levels[-1]):
+    ranks = np.linspace(0, len(levels) - 1, n_knots).round().astype(np.intp)
+    for level in levels[ranks]:
+        clear_of_last = level - knots[-1] > apart
+        clear_of_end = levels[-1] - level > apart or level == levels[-1]
+        if clear_of_last and clear_of_end:
             knots.append(level)
     return Splines(np.array(knots))

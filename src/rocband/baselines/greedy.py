@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
-from rocband._base import check_number, training_threshold
+from rocband._base import check_number
+from rocband._progress import tell
+from rocband._types import BoolArray, FloatArray
 from rocband.baselines.features import column
+from rocband.baselines.parts import ClassParts
 from rocband.linear import LinearBandClassifier
 from rocband.metrics.curve import ClassScores, share_under_curve
-from rocband.risks import Band, check_range
-from rocband.risks.band import FloatArray
-from rocband.solvers.problem import Scores
+from rocband.ranks import check_range
+from rocband.risks.band import Band
+from rocband.threshold.cutoff import halfway_threshold
 
 __all__ = ["GreedyPartialAUC"]
 
@@ -113,29 +115,31 @@ class GreedyPartialAUC(LinearBandClassifier):
         return self
 
     def _fold_in(self, columns: _Columns) -> None:
-        own = np.array([columns.best(None, k, np.array([1.0, -1.0])) for k in range(self.n_features_in_)])
-        self.order_ = np.argsort(-own[:, 0], kind="stable")
-        first, grid = self.order_[0], weight_grid(self.n_weights)
-        self.areas_, self.weights_ = own[[first] * len(own)].T
+        signs = np.array([1.0, -1.0])
+        alone = [columns.best(None, feature, signs) for feature in range(self.n_features_in_)]
+        own_areas = np.array([area for area, _ in alone])
+        self.order_ = np.argsort(-own_areas, kind="stable")
+        first = self.order_[0]
+        first_area, first_sign = alone[first]
+        grid = weight_grid(self.n_weights)
+        self.areas_ = np.full(len(alone), first_area)
+        self.weights_ = np.full(len(alone), first_sign)
         score = columns.scaled(first, self.weights_[0])
         for step, feature in enumerate(self.order_[1:], start=1):
             self.areas_[step], self.weights_[step] = columns.best(score, feature, grid)
             if self.weights_[step]:
                 score = score.along(columns.scaled(feature, 1.0), self.weights_[step])
             if self.verbose:
-                print(
-                    f"[rocband] feature {feature:4d}  weight {self.weights_[step]:8.4g}  "
-                    f"partial AUC {self.areas_[step]:.6f}",
-                    flush=True,
-                )
+                weight = self.weights_[step]
+                area = self.areas_[step]
+                tell(f"feature {feature:4d}  weight {weight:8.4g}  partial AUC {area:.6f}")
 
     def _store_weights(self, X: Any, columns: _Columns) -> None:
         coefficients = np.zeros(self.n_features_in_)
         coefficients[self.order_] = self.weights_ / columns.spans[self.order_]
         self.coef_ = coefficients.astype(X.dtype)[None, :]
-        scores = X @ self.coef_[0]
-        parts = Scores(scores[columns.positive].astype(np.float64), scores[~columns.positive].astype(np.float64))
-        self.threshold_ = training_threshold(parts, self._target)
+        parts = ClassParts.of(X @ self.coef_[0], columns.positive)
+        self.threshold_ = halfway_threshold(parts.positives, parts.negatives, self._target)
         self.intercept_ = np.array([-self.threshold_], dtype=X.dtype)
 
 
@@ -157,30 +161,36 @@ def weight_grid(n_weights: int) -> FloatArray:
 class _Columns:
     """Features one at a time, scaled to [0, 1] up to a shift, and the partial AUC of what is added to a score."""
 
-    def __init__(self, X: Any, positive: npt.NDArray[np.bool_], fpr_range: tuple[float, float]) -> None:
-        self.X, self.positive = X, positive
+    def __init__(self, X: Any, positive: BoolArray, fpr_range: tuple[float, float]) -> None:
+        self.X = X
+        self.positive = positive
         self.fpr_range = check_range(fpr_range)
-        Band.from_range(fpr_range, int(np.count_nonzero(~positive)))  # refuse a band that holds no negative
-        high, low = X.max(axis=0), X.min(axis=0)
+        n_negatives = int(np.count_nonzero(~positive))
+        # It refuses a band that holds no negative.
+        Band.from_range(fpr_range, n_negatives)
+        high = X.max(axis=0)
+        low = X.min(axis=0)
         if not isinstance(X, np.ndarray):
-            high, low = high.toarray().ravel(), low.toarray().ravel()
+            high = high.toarray().ravel()
+            low = low.toarray().ravel()
         spans = high.astype(np.float64) - low.astype(np.float64)
         self.spans: FloatArray = np.where(spans > 0, spans, 1.0)
 
-    def scaled(self, feature: int, sign: float) -> Scores:
-        """Scores of a feature."""
+    def scaled(self, feature: int, sign: float) -> ClassParts:
+        """Return a feature, scaled and with a sign, as scores."""
         values = column(self.X, feature) * (sign / self.spans[feature])
-        return Scores(values[self.positive].astype(np.float64), values[~self.positive].astype(np.float64))
+        return ClassParts.of(values, self.positive)
 
-    def best(self, score: Scores | None, feature: int, weights: FloatArray) -> tuple[float, float]:
+    def best(self, score: ClassParts | None, feature: int, weights: FloatArray) -> tuple[float, float]:
         """Return the highest partial AUC that score + weight * feature reaches, and the first weight that does."""
         added = self.scaled(feature, 1.0)
         if score is None:
-            score = Scores(np.zeros(len(added.positives)), np.zeros(len(added.negatives)))
+            score = ClassParts.of(np.zeros(len(self.positive)), self.positive)
         areas = [self._area(score.along(added, weight)) for weight in weights.tolist()]
         first = int(np.argmax(areas))
         return areas[first], float(weights[first])
 
-    def _area(self, scores: Scores) -> float:
-        sides = ClassScores.of(scores.positives, None), ClassScores.of(scores.negatives, None)
-        return share_under_curve(*sides, self.fpr_range, (0.0, 1.0))
+    def _area(self, scores: ClassParts) -> float:
+        positives = ClassScores.of(scores.positives, None)
+        negatives = ClassScores.of(scores.negatives, None)
+        return share_under_curve(positives, negatives, self.fpr_range, (0.0, 1.0))

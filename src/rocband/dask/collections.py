@@ -84,7 +84,8 @@ class Table:
     """
 
     def __init__(self, X: Any, y: Any) -> None:
-        self.n_features, self.dtype = X.shape[1], feature_dtype(X)
+        self.n_features = X.shape[1]
+        self.dtype = feature_dtype(X)
         self._features = [task(block_features, block, self.dtype) for block in blocks_of(X)]
         self._labels = label_blocks(y, X, self._features, ("y", "X"))
         described: list[_Described] = gather(
@@ -163,7 +164,8 @@ def _describe(features: Any, labels: npt.NDArray[Any]) -> _Described:
     if sparse.issparse(features):
         matrix: Any = features
         stored = [matrix.data, matrix.indices, matrix.indptr]
-    values, size = stored[0], sum(array.nbytes for array in stored)
+    values = stored[0]
+    size = sum(array.nbytes for array in stored)
     with np.errstate(over="ignore", invalid="ignore"):
         finite = bool(np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all())
     return _Described(_n_rows(features), len(labels), size, finite, np.unique(labels))

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import dask.array as da
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocband import linear, linear_cv
+from rocband._errors import ParameterError
+from rocband._types import AnyArray, FloatArray
 from rocband.dask.cluster import task
 from rocband.dask.collections import Table, block_features, blocks_of, feature_dtype, is_collection, template
-from rocband.dask.metrics import area_in_band, ranks_in_band
-from rocband.dask.problem import DaskProblem
-from rocband.dask.rows import DaskRows
-from rocband.dask.scores import DistributedScores
-from rocband.risks.band import FloatArray, IndexArray
-from rocband.rows import Rows
-from rocband.solvers.problem import Problem
+from rocband.dask.problem import LabelledBlocks
+from rocband.problems.base import Labelled
 
 __all__ = ["PartialAUCSVC", "PartialAUCSVCCV"]
 
@@ -66,17 +62,14 @@ class _OnDask(linear.LinearBandClassifier):
         scores = self.decision_function(X)
         return scores.map_blocks(_classes, self.classes_, meta=self.classes_[:0])
 
-    def _dask_rows(self, X: Any, y: Any) -> DaskRows:
+    def _data(self, X: Any, y: Any) -> Labelled:
+        if not is_collection(X):
+            return super()._data(X, y)
         validate_data(self, template(X), skip_check_array=True)
         table = Table(X, y)
         self._dtype = table.dtype
         self._encode(table.labels)
-        return table.rows(self.classes_[1])
-
-    def _problem(self, rows: Rows, positive: npt.NDArray[np.bool_], members: IndexArray | None = None) -> Problem:
-        if isinstance(rows, DaskRows):
-            return DaskProblem(rows, self.fpr_range, members)
-        return super()._problem(rows, positive, members)
+        return LabelledBlocks(table.rows(self.classes_[1]))
 
 
 class PartialAUCSVC(_OnDask, linear.PartialAUCSVC):
@@ -109,11 +102,6 @@ class PartialAUCSVC(_OnDask, linear.PartialAUCSVC):
     (2000,)
     """
 
-    def _validated(self, X: Any, y: Any) -> tuple[Rows, npt.NDArray[np.bool_]]:
-        if not is_collection(X):
-            return super()._validated(X, y)
-        return self._dask_rows(X, y), np.zeros(0, dtype=bool)
-
 
 class PartialAUCSVCCV(_OnDask, linear_cv.PartialAUCSVCCV):
     """`rocband.PartialAUCSVCCV` that also takes Dask arrays and data frames.
@@ -137,26 +125,11 @@ class PartialAUCSVCCV(_OnDask, linear_cv.PartialAUCSVCCV):
     (2, 2)
     """
 
-    def _validated(self, X: Any, y: Any) -> tuple[Rows, npt.NDArray[np.bool_]]:
-        if not is_collection(X):
-            return super()._validated(X, y)
-        if self.n_jobs not in (None, 1):
-            raise ValueError(f"n_jobs must be None for Dask collections, got {self.n_jobs!r}; workers run in parallel.")
-        rows = self._dask_rows(X, y)
-        return rows, rows.positive()
-
-    def _held_out(
-        self, problem: Problem, models: list[FloatArray], test: IndexArray, positive: npt.NDArray[np.bool_]
-    ) -> FloatArray:
-        if not isinstance(problem, DaskProblem):
-            return super()._held_out(problem, models, test, positive)
-        held_out = DaskProblem(problem.whole, self.fpr_range, np.arange(len(positive))[test])
-        return np.array([self._area(held_out, w) for w in models])
-
-    def _area(self, problem: DaskProblem, w: FloatArray) -> float:
-        scores, n = problem.scores(w), len(problem.negatives)
-        top, _ = cast(DistributedScores, scores.negatives).highest(ranks_in_band(self.fpr_range, n))
-        return area_in_band(scores.positives, top, (len(scores.positives), n), self.fpr_range)
+    def _data(self, X: Any, y: Any) -> Labelled:
+        if is_collection(X) and self.n_jobs not in (None, 1):
+            problem = f"must be None for Dask collections, got {self.n_jobs!r}; workers run in parallel."
+            raise ParameterError("n_jobs", problem)
+        return super()._data(X, y)
 
 
 # What runs on the workers
@@ -167,5 +140,5 @@ def _decision(block: Any, precision: np.dtype[Any], coefficients: FloatArray, in
     return scores
 
 
-def _classes(scores: FloatArray, classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _classes(scores: FloatArray, classes: AnyArray) -> AnyArray:
     return classes[(scores > 0).astype(np.intp)]

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rocband import metrics
 from rocband._input import positive_mask
+from rocband._types import AnyArray, FloatArray
 from rocband.dask.cluster import gather, keep, task
 from rocband.dask.collections import blocks_of, is_collection, label_blocks
 from rocband.dask.rows import Block, DaskRows, Part
-from rocband.dask.scores import DistributedScores, KeptScores, sample_slices
-from rocband.risks.band import FloatArray, check_range
+from rocband.dask.scores import DistributedNegatives, KeptScores, sample_slices
+from rocband.metrics.in_band import area_from_top, ranks_in_band
+from rocband.metrics.scores import Normalize
+from rocband.ranks import check_range
 
-__all__ = ["area_in_band", "partial_auc_score", "ranks_in_band"]
-
-_Range = tuple[float, float]
+__all__ = ["partial_auc_score"]
 
 
 def partial_auc_score(
@@ -26,7 +25,7 @@ def partial_auc_score(
     y_score: Any,
     *,
     fpr_range: tuple[float, float] = (0.0, 1.0),
-    normalize: str = "width",
+    normalize: Normalize = "width",
     pos_label: object = None,
 ) -> float:
     """Area under the ROC curve inside a band of false-positive rates, of scores in Dask collections.
@@ -67,33 +66,11 @@ def partial_auc_score(
     rows, parts = _split_classes(y_true, y_score, pos_label)
     sampled = zip(parts, sample_slices(rows), strict=True)
     sample = np.concatenate(gather([task(_sample, part, own) for part, own in sampled]))
-    scores = DistributedScores(rows, ((1.0, KeptScores(rows, parts)),), sample)
-    top, _ = scores.highest(ranks_in_band(fpr_range, rows.n_negatives))
-    positives = np.concatenate(gather([task(_reaching, part, float(top.min())) for part in parts]))
-    return area_in_band(positives, top, (rows.n_positives, rows.n_negatives), fpr_range, normalize)
-
-
-def ranks_in_band(fpr_range: _Range, n_negatives: int) -> int:
-    """How many of the highest negatives decide the area, with a little to spare for rounding."""
-    return min(math.ceil(fpr_range[1] * n_negatives * (1 + 1e-9)), n_negatives)
-
-
-def area_in_band(
-    positives: FloatArray, top: FloatArray, sizes: tuple[int, int], fpr_range: _Range, normalize: str = "width"
-) -> float:
-    """Partial AUC from the scores of the highest negatives and of the positives that reach them.
-
-    All others, ``sizes`` less these, lie lower and beyond the band: one score of that weight stands for each class.
-    """
-    low = float(top.min())
-    positives = positives[positives >= low]
-    counts = (len(positives), len(top))
-    scores = np.concatenate([positives, top, np.full(2, np.nextafter(low, -np.inf))])
-    labels = np.concatenate([np.repeat([1, 0], counts), [1, 0]])
-    weights = np.concatenate([np.ones(sum(counts)), np.subtract(sizes, counts)])
-    return metrics.partial_auc_score(
-        labels, scores, fpr_range=fpr_range, normalize=normalize, sample_weight=weights, pos_label=1
-    )
+    negatives = DistributedNegatives.of(KeptScores(rows, parts), sample)
+    top = negatives.highest_values(ranks_in_band(fpr_range, rows.n_negatives))
+    lowest = float(top[0])
+    positives = np.concatenate(gather([task(_reaching, part, lowest) for part in parts]))
+    return area_from_top(positives, top, (rows.n_positives, rows.n_negatives), fpr_range, normalize)
 
 
 def _split_classes(y_true: Any, y_score: Any, pos_label: object) -> tuple[DaskRows, list[Any]]:
@@ -112,7 +89,7 @@ def _split_classes(y_true: Any, y_score: Any, pos_label: object) -> tuple[DaskRo
 # What runs on the workers
 
 
-def _checked(labels: npt.NDArray[Any], scores: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
+def _checked(labels: AnyArray, scores: AnyArray) -> tuple[AnyArray, int]:
     if labels.shape != scores.shape or scores.ndim != 1:
         raise ValueError(f"A block of y_score has the shape {scores.shape}, but that of y_true has {labels.shape}.")
     if not np.isfinite(scores).all():
@@ -120,8 +97,9 @@ def _checked(labels: npt.NDArray[Any], scores: npt.NDArray[Any]) -> tuple[npt.ND
     return np.unique(labels), len(scores)
 
 
-def _split(labels: npt.NDArray[Any], scores: npt.NDArray[Any], positive: Any) -> Part:
-    chosen, values = labels == positive, scores.astype(np.float64)
+def _split(labels: AnyArray, scores: AnyArray, positive: Any) -> Part:
+    chosen = labels == positive
+    values = scores.astype(np.float64)
     return values[chosen], values[~chosen]
 
 

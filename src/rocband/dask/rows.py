@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from rocband._types import BoolArray, FloatArray, IndexArray
 from rocband.dask.cluster import gather, keep, task
-from rocband.risks.band import FloatArray, IndexArray
 from rocband.rows import Matrix, as_rows
 from rocband.rows.base import double
 
@@ -48,21 +48,16 @@ class DaskRows:
 
     def __init__(self, blocks: Sequence[Block], n_features: int) -> None:
         self.blocks = blocks
-        self.starts: tuple[IndexArray, IndexArray] = (
-            _starts([block.n_positives for block in blocks]),
-            _starts([block.n_negatives for block in blocks]),
-        )
-        self.n_positives, self.n_negatives = (int(starts[-1]) for starts in self.starts)
-        self.shape = (self.n_positives + self.n_negatives, n_features)
+        self.n_features = n_features
+        of_positives = _starts([block.n_positives for block in blocks])
+        of_negatives = _starts([block.n_negatives for block in blocks])
+        self.starts: tuple[IndexArray, IndexArray] = (of_positives, of_negatives)
+        self.n_positives = int(of_positives[-1])
+        self.n_negatives = int(of_negatives[-1])
 
     def kept_scores(self, w: FloatArray) -> list[Any]:
         """Score all rows and leave the scores on the workers, a `Part` for each block."""
         return keep([task(_score, block.features, block.groups, w) for block in self.blocks])
-
-    def scores(self, w: FloatArray) -> FloatArray:
-        """Return the product of every row with ``w``."""
-        parts: list[Part] = gather(self.kept_scores(w))
-        return np.concatenate([part[side] for side in (0, 1) for part in parts])
 
     def accumulate(self, weights: FloatArray, index: IndexArray) -> FloatArray:
         """Return the weighted sum of the rows in ``index``: summed in each block, then in the order of the blocks."""
@@ -72,7 +67,7 @@ class DaskRows:
                 for block, chosen, local in self._by_block(index)
             ]
         )
-        total = np.zeros(self.shape[1])
+        total = np.zeros(self.n_features)
         for each in sums:
             total += each
         return total
@@ -80,7 +75,7 @@ class DaskRows:
     def take(self, index: IndexArray) -> Matrix:
         """Return some rows in double precision; each travels once, however often it is asked for."""
         if not len(index):
-            return np.zeros((0, self.shape[1]))
+            return np.zeros((0, self.n_features))
         wanted, position = np.unique(index, return_inverse=True)
         found = list(self._by_block(wanted))
         blocks = gather([task(_take, block.features, block.groups, local) for block, _, local in found])
@@ -90,11 +85,7 @@ class DaskRows:
             return sparse.csr_array(sparse.vstack(blocks, format="csr"))[order[position]].astype(np.float64)
         return double(np.concatenate(blocks)[order[position]])
 
-    def norms(self) -> FloatArray:
-        """Return the squared lengths of all rows."""
-        return self.norms_of(np.arange(self.shape[0]))
-
-    def norms_of(self, index: IndexArray) -> FloatArray:
+    def norms(self, index: IndexArray) -> FloatArray:
         """Return the squared lengths of some rows."""
         lengths = np.empty(len(index))
         found = list(self._by_block(index))
@@ -125,7 +116,7 @@ class DaskRows:
         for block, chosen, inside in _grouped(number, local, len(self.blocks)):
             yield self.blocks[block], chosen, inside
 
-    def positive(self) -> npt.NDArray[np.bool_]:
+    def positive(self) -> BoolArray:
         """Bring back which rows are positives, one byte for each, in the order in which they came."""
         return np.concatenate(gather([task(_positive, block.groups, block.n_rows) for block in self.blocks]))
 
@@ -147,7 +138,7 @@ class DaskRows:
             Block(block.features, own, m, n, block.n_rows)
             for block, own, (m, n) in zip(self.blocks, groups, counts, strict=True)
         ]
-        return DaskRows(blocks, self.shape[1])
+        return DaskRows(blocks, self.n_features)
 
 
 def _starts(counts: Sequence[int]) -> IndexArray:
@@ -184,7 +175,7 @@ def _norms(features: Any, groups: Groups, local: _Local) -> FloatArray:
     return as_rows(features[np.concatenate(groups)[local]]).norms()
 
 
-def _positive(groups: Groups, n_rows: int) -> npt.NDArray[np.bool_]:
+def _positive(groups: Groups, n_rows: int) -> BoolArray:
     positive = np.zeros(n_rows, dtype=bool)
     positive[groups[0]] = True
     return positive

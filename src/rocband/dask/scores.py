@@ -8,25 +8,33 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rocband._types import FloatArray, IndexArray
 from rocband.dask.cluster import gather, keep, task
 from rocband.dask.rows import DaskRows, Part
-from rocband.risks.band import FloatArray, IndexArray
-from rocband.risks.smoothed import guess_share_threshold, holds_all_shares, sample_step
+from rocband.risks.scores import ascending
+from rocband.risks.shares import guess_share_threshold, holds_all_shares, sample_step
 
-__all__ = ["DistributedScores", "KeptScores", "sample_slices"]
+__all__ = ["DistributedNegatives", "KeptScores", "sample_slices"]
+
+# Scores of a point and of a direction: a line search needs no more, and each term costs the workers memory.
+_MOST_TERMS = 2
+# What lies within so many standard deviations of the expected count is not missed by a guess in practice.
+_DEVIATIONS = 3
 
 
 class KeptScores:
     """The scores of one model on the workers, and the last of them that were brought here."""
 
     def __init__(self, rows: DaskRows, parts: list[Any]) -> None:
-        self.rows, self.parts = rows, parts
+        self.rows = rows
+        self.parts = parts
         self.index: IndexArray = np.zeros(0, dtype=np.intp)
         self.values: FloatArray = np.zeros(0)
 
     def remember(self, index: IndexArray, values: FloatArray) -> None:
         """Note the scores of some negatives, given in ascending order of their numbers."""
-        self.index, self.values = index, values
+        self.index = index
+        self.values = values
 
     def at(self, index: IndexArray) -> FloatArray:
         """Return the scores of some negatives, from here or, where any is not known, from the workers."""
@@ -42,7 +50,10 @@ class KeptScores:
         return len(self.index) > 0 and np.array_equal(self.index[where], index)
 
 
-class DistributedScores:
+_Terms = tuple[tuple[float, KeptScores], ...]
+
+
+class DistributedNegatives:
     """A sum of kept scores with factors: what a step or a line search does to scores costs nothing until it is asked.
 
     Parameters
@@ -54,86 +65,121 @@ class DistributedScores:
         These scores for every so many of the negatives; it guesses a threshold without a question to the workers.
     """
 
-    __array_ufunc__ = None  # a NumPy number times this is this times the number
+    def __init__(self, rows: DaskRows, terms: _Terms, sample: FloatArray) -> None:
+        self._rows = rows
+        self._terms = terms
+        self._sample = sample
 
-    def __init__(self, rows: DaskRows, terms: tuple[tuple[float, KeptScores], ...], sample: FloatArray) -> None:
-        self.rows, self.terms, self.sample = rows, terms, sample
+    @classmethod
+    def of(cls, kept: KeptScores, sample: FloatArray) -> DistributedNegatives:
+        """Wrap the scores of one model."""
+        return cls(kept.rows, ((1.0, kept),), sample)
+
+    @classmethod
+    def nothing(cls, rows: DaskRows) -> DistributedNegatives:
+        """Return scores of 0."""
+        n = rows.n_negatives
+        size = len(range(0, n, sample_step(n)))
+        return cls(rows, (), np.zeros(size))
 
     def __len__(self) -> int:
-        return self.rows.n_negatives
+        return self._rows.n_negatives
 
-    def __mul__(self, factor: float) -> DistributedScores:
-        terms = tuple((factor * own, kept) for own, kept in self.terms if factor * own)
-        return DistributedScores(self.rows, terms, factor * self.sample)
+    def scaled(self, factor: float) -> DistributedNegatives:
+        """Return ``factor`` times these scores."""
+        terms = tuple((factor * own, kept) for own, kept in self._terms if factor * own)
+        return DistributedNegatives(self._rows, terms, factor * self._sample)
 
-    __rmul__ = __mul__
+    def moved(self, direction: DistributedNegatives, step: float) -> DistributedNegatives:
+        """Return these scores plus ``step`` times those of ``direction``."""
+        other = direction.scaled(step)
+        terms = _merged(self._terms, other._terms)
+        if len(terms) > _MOST_TERMS:
+            self._settle()
+            terms = _merged(self._terms, other._terms)
+        if len(terms) > _MOST_TERMS:
+            # The direction itself settles, so that the next step along it need not.
+            direction._settle()
+            other = direction.scaled(step)
+            terms = _merged(self._terms, other._terms)
+        return DistributedNegatives(self._rows, terms, self._sample + other._sample)
 
-    def __neg__(self) -> DistributedScores:
-        return -1.0 * self
-
-    def __add__(self, other: DistributedScores) -> DistributedScores:
-        terms = _merged(self, other)
-        for each in (self, other):
-            if len(terms) > 2:
-                each.settle()
-                terms = _merged(self, other)
-        return DistributedScores(self.rows, terms, self.sample + other.sample)
-
-    def settle(self) -> None:
+    def _settle(self) -> None:
         """Turn a sum into kept scores of its own; the workers add, and nothing travels."""
-        if len(self.terms) < 2:
+        if len(self._terms) < 2:
             return
-        factors = [factor for factor, _ in self.terms]
-        blocks = zip(*(kept.parts for _, kept in self.terms), strict=True)
-        new = KeptScores(self.rows, keep([task(_settled, factors, *parts) for parts in blocks]))
-        first = self.terms[0][1]
-        if all(kept.index is first.index for _, kept in self.terms):
-            new.remember(first.index, _total(factors, [kept.values for _, kept in self.terms]))
-        self.terms = ((1.0, new),)
+        factors = [factor for factor, _ in self._terms]
+        blocks = zip(*(kept.parts for _, kept in self._terms), strict=True)
+        new = KeptScores(self._rows, keep([task(_settled, factors, *parts) for parts in blocks]))
+        first = self._terms[0][1]
+        if all(kept.index is first.index for _, kept in self._terms):
+            new.remember(first.index, _total(factors, [kept.values for _, kept in self._terms]))
+        self._terms = ((1.0, new),)
 
-    def __getitem__(self, index: IndexArray) -> FloatArray:
-        if not self.terms:
+    def at(self, index: IndexArray) -> FloatArray:
+        """Return the scores of some negatives."""
+        if not self._terms:
             return np.zeros(len(index))
-        return _total([factor for factor, _ in self.terms], [kept.at(index) for _, kept in self.terms])
+        factors = [factor for factor, _ in self._terms]
+        return _total(factors, [kept.at(index) for _, kept in self._terms])
 
-    def highest(self, k: int, width: float = 0.0) -> tuple[FloatArray, IndexArray]:
-        """Return the scores with a share in the top ``k`` smoothed over ``width``, some others, and where they are."""
+    def highest(self, k: int) -> tuple[FloatArray, IndexArray]:
+        """Return the ``k`` highest scores, ascending, and where they are."""
+        values, index = _sorted(*self._at_least(k))
+        return values[len(values) - k :], index[len(index) - k :]
+
+    def highest_values(self, k: int) -> FloatArray:
+        """Return the ``k`` highest scores, ascending."""
+        values, _ = self.highest(k)
+        return values
+
+    def entering(self, k: int, width: float) -> tuple[FloatArray, IndexArray]:
+        """Return the scores with a share in the top ``k`` smoothed over ``width``, ascending, and where they are."""
         n = len(self)
-        if not self.terms:
-            return np.zeros(n), np.arange(n)
-        if k >= n:
-            return self._above(-math.inf)
-        if not width:
-            return self._at_least(k)
-        near, where = self._above(guess_share_threshold(self.sample, n, k, width))
-        if holds_all_shares(np.sort(near), n, k, width):
-            return near, where
-        near, _ = self._at_least(k)
-        return self._above(float(np.partition(near, len(near) - k)[len(near) - k]) - width)
+        if not self._terms or k >= n:
+            return _sorted(*self._above(-math.inf))
+        near, index = _sorted(*self._above(guess_share_threshold(self._sample, n, k, width)))
+        if holds_all_shares(near, n, k, width):
+            return near, index
+        # Whatever lies more than a width below the k-th highest has no share in the top k.
+        last = float(self.highest_values(k)[0])
+        return _sorted(*self._above(last - width))
 
     def _at_least(self, k: int) -> tuple[FloatArray, IndexArray]:
         """Bring back the highest scores down to some threshold, lowered until k or more pass."""
-        ranked = np.sort(self.sample)
+        if k >= len(self):
+            return self._above(-math.inf)
+        ranked = np.sort(self._sample)
         expected = k * len(ranked) / len(self)
-        reach = expected + 3 * math.sqrt(expected)
+        reach = expected + _DEVIATIONS * math.sqrt(expected)
         while True:
             rank = len(ranked) - 1 - int(reach)
-            near, where = self._above(math.nextafter(ranked[rank], -math.inf) if rank >= 0 else -math.inf)
+            threshold = math.nextafter(ranked[rank], -math.inf) if rank >= 0 else -math.inf
+            near, where = self._above(threshold)
             if len(near) >= k:
                 return near, where
             reach = 2 * reach + 1
 
     def _above(self, threshold: float) -> tuple[FloatArray, IndexArray]:
         """Bring back the scores above a threshold, and note those of each term for the slopes asked for next."""
-        factors = [factor for factor, _ in self.terms]
-        blocks = zip(*(kept.parts for _, kept in self.terms), strict=True)
+        if not self._terms:
+            everything = np.arange(len(self))
+            return np.zeros(len(self)), everything
+        factors = [factor for factor, _ in self._terms]
+        blocks = zip(*(kept.parts for _, kept in self._terms), strict=True)
         found = gather([task(_passing, threshold, factors, *parts) for parts in blocks])
-        starts = self.rows.starts[1][:-1]
-        index = np.concatenate([start + local.astype(np.intp) for start, (local, _) in zip(starts, found, strict=True)])
+        starts = self._rows.starts[1][:-1]
+        numbers = [start + local.astype(np.intp) for start, (local, _) in zip(starts, found, strict=True)]
+        index = np.concatenate(numbers)
         values = np.concatenate([own for _, own in found], axis=1)
-        for (_, kept), own in zip(self.terms, values, strict=True):
+        for (_, kept), own in zip(self._terms, values, strict=True):
             kept.remember(index, own)
         return _total(factors, list(values)), index
+
+
+def _sorted(values: FloatArray, index: IndexArray) -> tuple[FloatArray, IndexArray]:
+    order = ascending(values)
+    return values[order], index[order]
 
 
 def sample_slices(rows: DaskRows) -> list[slice]:
@@ -142,9 +188,10 @@ def sample_slices(rows: DaskRows) -> list[slice]:
     return [slice(int(-start % step), None, step) for start in rows.starts[1][:-1]]
 
 
-def _merged(left: DistributedScores, right: DistributedScores) -> tuple[tuple[float, KeptScores], ...]:
+def _merged(left: _Terms, right: _Terms) -> _Terms:
+    """Add up the factors of scores that occur on both sides."""
     factors: dict[KeptScores, float] = {}
-    for factor, kept in left.terms + right.terms:
+    for factor, kept in left + right:
         factors[kept] = factors.get(kept, 0.0) + factor
     return tuple((factor, kept) for kept, factor in factors.items() if factor)
 

@@ -21,7 +21,7 @@ CLASSES = {
     "PartialAUCSVC": "rocband.linear",
     "PartialAUCSVCCV": "rocband.linear_cv",
     "KernelPartialAUCSVC": "rocband.kernel",
-    "Kernel": "rocband.rows.kernel",
+    "Kernel": "rocband.kernels.function",
     "AsymmetricSVC": "rocband.baselines",
     "GreedyPartialAUC": "rocband.baselines",
     "FPRThresholdClassifier": "rocband.threshold",

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import rocband
 from rocband._files import check_target, write_whole
-from rocband.risks.band import FloatArray
+from rocband._types import FloatArray
 from rocband.threshold import FPRThresholdClassifier
 
 __all__ = ["to_onnx"]
