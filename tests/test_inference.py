@@ -23,7 +23,7 @@ from rocband.inference import (
     resampling,
     tpr_at_fpr_interval,
 )
-from rocband.inference.curve import Height, Rectangle, Steps
+from rocband.inference.figures import Height, Rectangle, Steps
 from rocband.inference.sample import Sample
 from rocband.metrics import empirical_partial_auc, partial_auc_score, tpr_at_fpr_score
 
@@ -716,7 +716,7 @@ class TestBadInput:
             ({"a": scores}, {}, "scores must hold at least two scorers, got 1"),
             ({"a": scores, "b": scores[:5]}, {}, r"y_true has 20 entries but scores\['b'\] has 5"),
             ({"a": scores, "b": ["x"] * 20}, {}, r"scores\['b'\] must hold real numbers"),
-            ({"a": scores, "b": -scores}, {"reference": "c"}, "reference='c' is not among the scorers 'a', 'b'"),
+            ({"a": scores, "b": -scores}, {"reference": "c"}, "reference must be one of the scorers 'a', 'b', got 'c'"),
             ({"a": scores, "b": -scores}, {"method": "delong"}, "method must be 'spacings', 'bootstrap' or 'analytic'"),
         ],
     )

@@ -378,7 +378,7 @@ BAD_INPUT = {
     "three labels": (([0, 1, 2, 1], S), {}, "y_true holds more labels than 0 and 2, in 2 of 4"),
     "three strings": ((["a", "b", "c", "a"], S), {"pos_label": "a"}, "y_true holds more labels than 'a' and 'c'"),
     "strings without pos_label": ((["a", "b", "a", "b"], S), {}, "'a' and 'b'; say which is positive with pos_label"),
-    "unknown pos_label": ((Y, S), {"pos_label": 7}, "pos_label=7 is not among the labels of y_true, 0 and 1"),
+    "unknown pos_label": ((Y, S), {"pos_label": 7}, "pos_label 7 is not among the labels of y_true, 0 and 1"),
     "mixed labels": ((np.array([0, "a", None, 1], dtype=object), S), {}, "y_true mixes labels"),
     "NaN label": (([0.0, 1.0, np.nan, 1.0], S), {}, "y_true holds NaN"),
     "2-d labels": (([[0, 1]], S), {}, r"y_true must be one-dimensional, got an array of shape \(1, 2\)"),
@@ -395,8 +395,8 @@ BAD_WEIGHTS = {
     "short": ([1, 1], "y_true has 4 entries but sample_weight has 2"),
     "2-d": ([[1, 1, 1, 1]], "sample_weight must be one-dimensional"),
     "text": (["a"] * 4, "sample_weight must hold real numbers"),
-    "no positive": ([1, 0, 1, 0], "weights of the positives sum to zero"),
-    "no negative": ([0, 1, 0, 1], "weights of the negatives sum to zero"),
+    "no positive": ([1, 0, 1, 0], "sample_weight of the positives sums to zero"),
+    "no negative": ([0, 1, 0, 1], "sample_weight of the negatives sums to zero"),
 }
 BAD_RANGES = {
     "reversed": ((0.2, 0.1), r"must satisfy 0 <= low < high <= 1, got \(0.2, 0.1\)"),

@@ -148,7 +148,7 @@ class TestEstimator:
 
     def test_unknown_label(self):
         model = LogisticRegression().fit(X, Y)
-        with pytest.raises(ValueError, match="pos_label='ill' is not among the estimator's classes"):
+        with pytest.raises(ValueError, match="pos_label 'ill' is not among the estimator's classes"):
             PartialROCDisplay.from_estimator(model, X, Y, pos_label="ill")
 
 

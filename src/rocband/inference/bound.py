@@ -9,7 +9,8 @@ from numbers import Integral, Real
 import numpy as np
 from scipy import special
 
-from rocband.risks.band import Band, check_range
+from rocband.ranks import check_range
+from rocband.risks.band import Band
 
 __all__ = ["GeneralizationBound", "generalization_bound"]
 

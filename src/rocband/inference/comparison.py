@@ -5,19 +5,23 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from rocband.inference.curve import FloatArray, Influence, SmoothFigure, Steps
-from rocband.inference.intervals import FULL, check_settings, own_figures, quantiles, rectangle, two_sided
-from rocband.inference.resampling import DRAWING_METHODS, draw_figures
+from rocband._errors import ParameterError
+from rocband._types import FloatArray
+from rocband.inference.figures import Influence, SmoothFigure
+from rocband.inference.intervals import FULL, Method, Procedure, own_figures, quantiles, rectangle, two_sided
+from rocband.inference.resampling import RandomState
 from rocband.inference.sample import Sample
 
 __all__ = ["Comparison", "compare_many", "compare_partial_auc"]
+
+# The places of two scorers in the order of their names.
+_Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Comparison:
     estimates: tuple[float, float]
     names: tuple[str, str]
     confidence: float
-    method: str
+    method: Method
 
     def __str__(self) -> str:
         first, second = self.names
@@ -65,10 +69,10 @@ def compare_partial_auc(
     fpr_range: tuple[float, float] = FULL,
     tpr_range: tuple[float, float] | None = None,
     confidence: float = 0.95,
-    method: str = "spacings",
+    method: Method = "spacings",
     n_draws: int = 2000,
     groups: npt.ArrayLike | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     pos_label: object = None,
     verbose: int = 0,
 ) -> Comparison:
@@ -104,36 +108,11 @@ def compare_partial_auc(
     +0.1, p < 0.01: True
     -0.3, p < 0.01: True
     """
-    check_settings(method, (*DRAWING_METHODS, "analytic"), confidence, n_draws)
+    procedure = Procedure(method, confidence, n_draws, random_state, verbose)
     figure = rectangle(fpr_range, tpr_range)
     sample = Sample.of(y_true, {"score_a": score_a, "score_b": score_b}, groups, pos_label)
-    curves, figures = own_figures(sample, figure)
-    difference = figures[0] - figures[1]
-    if method == "analytic":
-        low, high, pvalue = _analytic(sample, figure, curves, difference, confidence)
-    else:
-        draws = draw_figures(
-            sample, figure, method=method, n_draws=int(n_draws), random_state=random_state, verbose=verbose
-        )
-        differences = draws[:, 0] - draws[:, 1]
-        low, high = quantiles(differences, confidence, difference)
-        pvalue = two_sided(differences, 0.0, difference)
-    return Comparison(
-        difference, low, high, pvalue, (figures[0], figures[1]), ("score_a", "score_b"), float(confidence), method
-    )
-
-
-def _analytic(
-    sample: Sample, figure: SmoothFigure, curves: list[Steps], difference: float, confidence: float
-) -> tuple[float, float, float]:
-    first, second = (figure.influence(steps) for steps in curves)
-    influence = Influence(first.positive - second.positive, first.negative - second.negative)
-    variance, degrees = sample.variance(influence)
-    if variance == 0:
-        return difference, difference, float(difference == 0)
-    error = math.sqrt(variance)
-    half = float(stats.t.isf((1 - confidence) / 2, degrees)) * error
-    return difference - half, difference + half, float(2 * stats.t.sf(abs(difference) / error, degrees))
+    (result,) = _compared(sample, figure, ["score_a", "score_b"], [(0, 1)], procedure)
+    return result
 
 
 def compare_many(
@@ -144,10 +123,10 @@ def compare_many(
     fpr_range: tuple[float, float] = FULL,
     tpr_range: tuple[float, float] | None = None,
     confidence: float = 0.95,
-    method: str = "spacings",
+    method: Method = "spacings",
     n_draws: int = 2000,
     groups: npt.ArrayLike | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     pos_label: object = None,
     verbose: int = 0,
 ) -> tuple[Comparison, ...]:
@@ -156,7 +135,8 @@ def compare_many(
     The intervals hold all true differences at once with the nominal confidence, and the chance that any p-value falls
     below a level, where no difference exists, is at most that level. With draws, all scorers share each of them, so the
     largest of all standardised differences has a known joint distribution (max-T [1]_), which is sharper when scorers
-    resemble each other. Without, the p-values are adjusted by Holm's method [2]_ and the intervals by Bonferroni's.
+    resemble each other. Without, the p-values are adjusted by Holm's method [2]_ and the intervals by Bonferroni's. A
+    single pair needs no adjustment: its interval and p-value are those of :func:`compare_partial_auc`.
 
     Parameters
     ----------
@@ -174,7 +154,8 @@ def compare_many(
     Returns
     -------
     tuple of Comparison
-        In the order of the names.
+        In the order of the names. Drawn p-values are no smaller than 1 / (n_draws + 1), and that of a single pair than
+        2 / (n_draws + 1).
 
     References
     ----------
@@ -193,76 +174,133 @@ def compare_many(
     both - second: -0.3, p < 0.01: True
     first - second: -0.4, p < 0.01: True
     """
-    check_settings(method, (*DRAWING_METHODS, "analytic"), confidence, n_draws)
-    pairs = _pairs(list(scores), reference)
-    figure = rectangle(fpr_range, tpr_range)
-    sample = Sample.of(y_true, {f"scores[{name!r}]": values for name, values in scores.items()}, groups, pos_label)
-    curves, figures = own_figures(sample, figure)
-    first, second = (np.array(side) for side in zip(*pairs, strict=True))
-    differences = np.array(figures)[first] - np.array(figures)[second]
-    if method == "analytic":
-        half, pvalues = _each_adjusted(
-            sample, figure, [(curves[a], curves[b]) for a, b in pairs], differences, confidence
-        )
-    else:
-        draws = draw_figures(
-            sample, figure, method=method, n_draws=int(n_draws), random_state=random_state, verbose=verbose
-        )
-        half, pvalues = _largest_of_all(draws[:, first] - draws[:, second], differences, confidence)
+    procedure = Procedure(method, confidence, n_draws, random_state, verbose)
     names = list(scores)
-    return tuple(
-        Comparison(
-            difference=float(differences[k]),
-            low=float(differences[k] - half[k]),
-            high=float(differences[k] + half[k]),
-            pvalue=float(pvalues[k]),
-            estimates=(figures[a], figures[b]),
-            names=(names[a], names[b]),
-            confidence=float(confidence),
-            method=method,
-        )
-        for k, (a, b) in enumerate(pairs)
-    )
+    pairs = _pairs(names, reference)
+    figure = rectangle(fpr_range, tpr_range)
+    called = {f"scores[{name!r}]": values for name, values in scores.items()}
+    sample = Sample.of(y_true, called, groups, pos_label)
+    return tuple(_compared(sample, figure, names, pairs, procedure))
 
 
-def _pairs(names: list[str], reference: str | None) -> list[tuple[int, int]]:
+def _pairs(names: list[str], reference: str | None) -> list[_Pair]:
     if len(names) < 2:
-        raise ValueError(f"scores must hold at least two scorers, got {len(names)}.")
+        raise ParameterError("scores", f"must hold at least two scorers, got {len(names)}.")
     if reference is None:
         return list(itertools.combinations(range(len(names)), 2))
     if reference not in names:
-        raise ValueError(f"reference={reference!r} is not among the scorers {', '.join(map(repr, names))}.")
-    return [(k, names.index(reference)) for k, name in enumerate(names) if name != reference]
+        raise ParameterError(
+            "reference", f"must be one of the scorers {', '.join(map(repr, names))}, got {reference!r}."
+        )
+    compared_with = names.index(reference)
+    return [(k, compared_with) for k in range(len(names)) if k != compared_with]
 
 
-def _each_adjusted(
-    sample: Sample,
-    figure: SmoothFigure,
-    pairs: list[tuple[Steps, Steps]],
-    differences: FloatArray,
-    confidence: float,
-) -> tuple[FloatArray, FloatArray]:
-    """Return half the width of Bonferroni's intervals, and Holm's p-values."""
-    level = 1 - (1 - confidence) / len(pairs)
-    alone = [
-        _analytic(sample, figure, list(curves), float(difference), level)
-        for curves, difference in zip(pairs, differences, strict=True)
+def _compared(
+    sample: Sample, figure: SmoothFigure, names: list[str], pairs: list[_Pair], procedure: Procedure
+) -> list[Comparison]:
+    """Compare every pair; both public functions come here, so that a pair has one p-value whoever is asked."""
+    curves, figures = own_figures(sample, figure)
+    differences = [figures[a] - figures[b] for a, b in pairs]
+    if procedure.method == "analytic":
+        influences = [figure.influence(steps) for steps in curves]
+        contrasts = [_contrast(influences[a], influences[b]) for a, b in pairs]
+        verdicts = _analytic(sample, contrasts, differences, procedure.confidence)
+    else:
+        draws = procedure.draws(sample, figure)
+        first = [a for a, _ in pairs]
+        second = [b for _, b in pairs]
+        verdicts = _drawn(draws[:, first] - draws[:, second], differences, procedure.confidence)
+    return [
+        Comparison(
+            difference=difference,
+            low=verdict.low,
+            high=verdict.high,
+            pvalue=verdict.pvalue,
+            estimates=(figures[a], figures[b]),
+            names=(names[a], names[b]),
+            confidence=float(procedure.confidence),
+            method=procedure.method,
+        )
+        for (a, b), difference, verdict in zip(pairs, differences, verdicts, strict=True)
     ]
-    low, high, pvalues = (np.array(column) for column in zip(*alone, strict=True))
-    return (high - low) / 2, _holm(pvalues)
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """The interval of one difference, and the p-value of there being none."""
+
+    low: float
+    high: float
+    pvalue: float
+
+
+def _contrast(first: Influence, second: Influence) -> Influence:
+    """Return the influence on the difference of two figures."""
+    return Influence(first.positive - second.positive, first.negative - second.negative)
+
+
+def _analytic(
+    sample: Sample, influences: list[Influence], differences: list[float], confidence: float
+) -> list[_Verdict]:
+    """Judge all pairs: intervals by Bonferroni's method, p-values by Holm's."""
+    n_pairs = len(differences)
+    level = confidence
+    # Not computed for a single pair, since 1 - (1 - 0.95) is not 0.95 to the last digit.
+    if n_pairs > 1:
+        level = 1 - (1 - confidence) / n_pairs
+    alone = [
+        _students_t(sample, influence, difference, level)
+        for influence, difference in zip(influences, differences, strict=True)
+    ]
+    adjusted = _holm(np.array([verdict.pvalue for verdict in alone]))
+    return [replace(verdict, pvalue=float(pvalue)) for verdict, pvalue in zip(alone, adjusted, strict=True)]
+
+
+def _students_t(sample: Sample, influence: Influence, difference: float, confidence: float) -> _Verdict:
+    """Judge one pair: its difference, divided by its standard error, has Student's distribution."""
+    variance, degrees = sample.variance(influence)
+    if variance == 0:
+        return _Verdict(difference, difference, float(difference == 0))
+    error = math.sqrt(variance)
+    half = float(stats.t.isf((1 - confidence) / 2, degrees)) * error
+    pvalue = float(2 * stats.t.sf(abs(difference) / error, degrees))
+    return _Verdict(difference - half, difference + half, pvalue)
 
 
 def _holm(pvalues: FloatArray) -> FloatArray:
+    """Multiply the smallest of k p-values by k, the next by k - 1, and so on, and let none fall below one before."""
     order = np.argsort(pvalues)
+    left = np.arange(len(pvalues), 0, -1)
     adjusted = np.empty_like(pvalues)
-    adjusted[order] = np.maximum.accumulate(pvalues[order] * np.arange(len(pvalues), 0, -1))
+    adjusted[order] = np.maximum.accumulate(pvalues[order] * left)
     return np.minimum(adjusted, 1.0)
 
 
-def _largest_of_all(draws: FloatArray, differences: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
-    """Return half the width of each simultaneous interval, and the adjusted p-values."""
+def _drawn(draws: FloatArray, differences: list[float], confidence: float) -> list[_Verdict]:
+    """Judge all pairs from their drawn differences, one column a pair."""
+    if len(differences) == 1:
+        return [_drawn_alone(draws[:, 0], differences[0], confidence)]
+    return _drawn_together(draws, np.array(differences), confidence)
+
+
+def _drawn_alone(draws: FloatArray, difference: float, confidence: float) -> _Verdict:
+    low, high = quantiles(draws, confidence, difference)
+    return _Verdict(low, high, two_sided(draws, 0.0, difference))
+
+
+def _drawn_together(draws: FloatArray, differences: FloatArray, confidence: float) -> list[_Verdict]:
+    """Judge each pair by the largest of all standardised differences (max-T)."""
     errors = draws.std(axis=0, ddof=1)
+    # Two scorers that never differ have no error to divide by; any other than 0 leaves their difference 0.
     scale = np.where(errors > 0, errors, 1.0)
-    largest = np.abs((draws - draws.mean(axis=0)) / scale).max(axis=1)
-    exceeding = np.count_nonzero(largest[:, np.newaxis] >= np.abs(differences) / scale, axis=0)
-    return np.quantile(largest, confidence) * errors, (exceeding + 1) / (len(draws) + 1)
+    standardised = (draws - draws.mean(axis=0)) / scale
+    largest = np.abs(standardised).max(axis=1)
+    halves = np.quantile(largest, confidence) * errors
+    # A draw as large as the difference itself speaks for chance, and so does the sample, which is one more draw.
+    at_least = largest[:, np.newaxis] >= np.abs(differences) / scale
+    pvalues = (np.count_nonzero(at_least, axis=0) + 1) / (len(draws) + 1)
+    return [
+        _Verdict(float(difference - half), float(difference + half), float(pvalue))
+        for difference, half, pvalue in zip(differences, halves, pvalues, strict=True)
+    ]

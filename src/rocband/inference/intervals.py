@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
+from rocband._errors import ParameterError
 from rocband._input import check_rate
-from rocband.inference.curve import Figure, FloatArray, Height, Heights, Rectangle, SmoothFigure, Steps
-from rocband.inference.resampling import DRAWING_METHODS, draw_figures
+from rocband._types import FloatArray
+from rocband.inference.figures import Figure, Height, Heights, Rectangle, SmoothFigure, Steps
+from rocband.inference.resampling import DRAWING_METHODS, RandomState, draw_figures
 from rocband.inference.sample import Sample
-from rocband.risks.band import check_range
+from rocband.ranks import check_range
 
 __all__ = ["Interval", "ValueTest", "partial_auc_interval", "partial_auc_test", "tpr_at_fpr_interval"]
 
 FULL = (0.0, 1.0)
+# The ends of a 95% interval leave 2.5% of the draws outside at each side: of fewer than 100 that is one or two draws.
 MIN_DRAWS = 100
+Method = Literal["spacings", "bootstrap", "analytic"]
+METHODS: tuple[Method, ...] = ("spacings", "bootstrap", "analytic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class Interval:
     low: float
     high: float
     confidence: float
-    method: str
+    method: Method
 
     def __str__(self) -> str:
         ends = f"{100 * self.confidence:g}% interval {self.low:.4f} to {self.high:.4f}"
@@ -75,10 +79,10 @@ def partial_auc_interval(
     fpr_range: tuple[float, float] = FULL,
     tpr_range: tuple[float, float] | None = None,
     confidence: float = 0.95,
-    method: str = "spacings",
+    method: Method = "spacings",
     n_draws: int = 2000,
     groups: npt.ArrayLike | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     pos_label: object = None,
     verbose: int = 0,
 ) -> Interval:
@@ -148,7 +152,8 @@ def partial_auc_interval(
     """
     figure = rectangle(fpr_range, tpr_range)
     sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
-    return _Inference(sample, figure, method, confidence, n_draws, random_state, verbose).interval()
+    procedure = Procedure(method, confidence, n_draws, random_state, verbose)
+    return _interval(sample, figure, procedure)
 
 
 def tpr_at_fpr_interval(
@@ -157,10 +162,10 @@ def tpr_at_fpr_interval(
     *,
     fpr: float,
     confidence: float = 0.95,
-    method: str = "spacings",
+    method: Method = "spacings",
     n_draws: int = 2000,
     groups: npt.ArrayLike | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     pos_label: object = None,
     verbose: int = 0,
 ) -> Interval:
@@ -193,7 +198,8 @@ def tpr_at_fpr_interval(
     """
     figure = Height(check_rate(fpr))
     sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
-    return _Inference(sample, figure, method, confidence, n_draws, random_state, verbose).interval()
+    procedure = Procedure(method, confidence, n_draws, random_state, verbose)
+    return _interval(sample, figure, procedure)
 
 
 def partial_auc_test(
@@ -204,10 +210,10 @@ def partial_auc_test(
     fpr_range: tuple[float, float] = FULL,
     tpr_range: tuple[float, float] | None = None,
     confidence: float = 0.95,
-    method: str = "spacings",
+    method: Method = "spacings",
     n_draws: int = 2000,
     groups: npt.ArrayLike | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     pos_label: object = None,
     verbose: int = 0,
 ) -> ValueTest:
@@ -236,43 +242,53 @@ def partial_auc_test(
     True
     """
     if not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        raise ValueError(f"value must be a partial AUC in [0, 1], got {value!r}.")
+        raise ParameterError("value", f"must be a partial AUC in [0, 1], got {value!r}.")
     figure = rectangle(fpr_range, tpr_range)
     sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
-    return _Inference(sample, figure, method, confidence, n_draws, random_state, verbose).test(float(value))
+    procedure = Procedure(method, confidence, n_draws, random_state, verbose)
+    return _value_test(sample, figure, procedure, float(value))
 
 
 def pointwise_band(
-    sample: Sample, fpr: FloatArray, *, confidence: float, method: str, n_draws: int, random_state: Any
+    sample: Sample, fpr: FloatArray, *, confidence: float, method: str, n_draws: int, random_state: RandomState
 ) -> tuple[FloatArray, FloatArray]:
     """Return the ends of the intervals of the TPR at each of several false-positive rates."""
     check_settings(method, DRAWING_METHODS, confidence, n_draws)
     figure = Heights(tuple(map(float, fpr)))
     draws = draw_figures(sample, figure, method=method, n_draws=int(n_draws), random_state=random_state, verbose=0)
-    low, high = np.quantile(draws, ((1 - confidence) / 2, (1 + confidence) / 2), axis=0)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(draws, (tail, (1 + confidence) / 2), axis=0)
     return low, high
 
 
 def rectangle(fpr_range: object, tpr_range: object) -> Rectangle:
     """Check the ranges of a partial AUC."""
-    return Rectangle(check_range(fpr_range), check_range(FULL if tpr_range is None else tpr_range, "tpr_range"))
+    across = check_range(fpr_range)
+    upwards = FULL if tpr_range is None else check_range(tpr_range, "tpr_range")
+    return Rectangle(across, upwards)
 
 
 def check_settings(method: str, methods: tuple[str, ...], confidence: float, n_draws: int) -> None:
     """Check what every inference is asked for."""
     if method not in methods:
         names = ", ".join(map(repr, methods[:-1]))
-        raise ValueError(f"method must be {names} or {methods[-1]!r}, got {method!r}.")
+        raise ParameterError("method", f"must be {names} or {methods[-1]!r}, got {method!r}.")
     if not isinstance(confidence, Real) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie strictly between 0 and 1, got {confidence!r}.")
+        raise ParameterError("confidence", f"must lie strictly between 0 and 1, got {confidence!r}.")
     if not isinstance(n_draws, Integral) or n_draws < MIN_DRAWS:
-        raise ValueError(f"n_draws must be a whole number of at least {MIN_DRAWS}, got {n_draws!r}.")
+        raise ParameterError("n_draws", f"must be a whole number of at least {MIN_DRAWS}, got {n_draws!r}.")
 
 
 def own_figures(sample: Sample, figure: Figure) -> tuple[list[Steps], list[float]]:
     """Return the curve and the figure of each scorer."""
-    curves = [Steps.of(*sides) for sides in zip(sample.positives, sample.negatives, strict=True)]
-    return curves, [float(figure.values(steps, *steps.own_counts())[0]) for steps in curves]
+    curves = []
+    figures = []
+    for positives, negatives in zip(sample.positives, sample.negatives, strict=True):
+        steps = Steps.of(positives, negatives)
+        (value,) = figure.values(steps, *steps.own_counts())
+        curves.append(steps)
+        figures.append(float(value))
+    return curves, figures
 
 
 def quantiles(draws: FloatArray, confidence: float, estimate: float) -> tuple[float, float]:
@@ -290,56 +306,67 @@ def two_sided(draws: FloatArray, value: float, estimate: float) -> float:
     near, far = sorted((estimate, float(np.median(draws))))
     if near <= value <= far:
         return 1.0
-    fewer = int(min(np.count_nonzero(draws <= value), np.count_nonzero(draws >= value)))
+    below = int(np.count_nonzero(draws <= value))
+    above = int(np.count_nonzero(draws >= value))
+    fewer = min(below, above)
+    # The sample itself is one more draw on either side, so that no p-value is 0.
     return min(2 * (fewer + 1) / (len(draws) + 1), 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Inference:
-    sample: Sample
-    figure: SmoothFigure
-    method: str
+class Procedure:
+    """How intervals and p-values are made, checked."""
+
+    method: Method
     confidence: float
     n_draws: int
-    random_state: Any
+    random_state: RandomState
     verbose: int
 
     def __post_init__(self) -> None:
-        check_settings(self.method, (*DRAWING_METHODS, "analytic"), self.confidence, self.n_draws)
+        check_settings(self.method, METHODS, self.confidence, self.n_draws)
 
-    def interval(self) -> Interval:
-        (steps,), (estimate,) = own_figures(self.sample, self.figure)
-        if self.method == "analytic":
-            low, high = self._logit(steps, estimate).interval(self.confidence)
-        else:
-            low, high = quantiles(self._draws(), self.confidence, estimate)
-        return Interval(estimate, low, high, float(self.confidence), self.method)
+    def draws(self, sample: Sample, figure: Figure) -> FloatArray:
+        """Return the figure of every scorer for every draw, shape (n_draws, n_scorers)."""
+        return draw_figures(
+            sample,
+            figure,
+            method=self.method,
+            n_draws=int(self.n_draws),
+            random_state=self.random_state,
+            verbose=self.verbose,
+        )
 
-    def test(self, value: float) -> ValueTest:
-        (steps,), (estimate,) = own_figures(self.sample, self.figure)
-        if self.method == "analytic":
-            scale = self._logit(steps, estimate)
-            (low, high), pvalue = scale.interval(self.confidence), scale.pvalue(value)
-        else:
-            draws = self._draws()
-            (low, high), pvalue = quantiles(draws, self.confidence, estimate), two_sided(draws, value, estimate)
-        return ValueTest(estimate, low, high, float(self.confidence), self.method, value=value, pvalue=pvalue)
 
-    def _draws(self) -> FloatArray:
-        settings: Mapping[str, Any] = {
-            "method": self.method,
-            "n_draws": int(self.n_draws),
-            "random_state": self.random_state,
-            "verbose": self.verbose,
-        }
-        return draw_figures(self.sample, self.figure, **settings)[:, 0]
+def _interval(sample: Sample, figure: SmoothFigure, procedure: Procedure) -> Interval:
+    (steps,), (estimate,) = own_figures(sample, figure)
+    if procedure.method == "analytic":
+        low, high = _logit(sample, figure, steps, estimate).interval(procedure.confidence)
+    else:
+        draws = procedure.draws(sample, figure)[:, 0]
+        low, high = quantiles(draws, procedure.confidence, estimate)
+    return Interval(estimate, low, high, float(procedure.confidence), procedure.method)
 
-    def _logit(self, steps: Steps, estimate: float) -> _Logit:
-        variance, degrees = self.sample.variance(self.figure.influence(steps))
-        m, n = self.sample.sizes
-        # Where the sample shows no variation, the estimate says no more than a proportion of so many trials.
-        trials = max(min(m, self.figure.reached(n)), 1.0)
-        return _Logit(estimate, math.sqrt(variance), degrees, trials)
+
+def _value_test(sample: Sample, figure: SmoothFigure, procedure: Procedure, value: float) -> ValueTest:
+    (steps,), (estimate,) = own_figures(sample, figure)
+    if procedure.method == "analytic":
+        distribution = _logit(sample, figure, steps, estimate)
+        low, high = distribution.interval(procedure.confidence)
+        pvalue = distribution.pvalue(value)
+    else:
+        draws = procedure.draws(sample, figure)[:, 0]
+        low, high = quantiles(draws, procedure.confidence, estimate)
+        pvalue = two_sided(draws, value, estimate)
+    return ValueTest(estimate, low, high, float(procedure.confidence), procedure.method, value=value, pvalue=pvalue)
+
+
+def _logit(sample: Sample, figure: SmoothFigure, steps: Steps, estimate: float) -> _Logit:
+    variance, degrees = sample.variance(figure.influence(steps))
+    m, n = sample.sizes
+    # Where the sample shows no variation, the estimate says no more than a proportion of so many trials.
+    trials = max(min(m, figure.reached(n)), 1.0)
+    return _Logit(estimate, math.sqrt(variance), degrees, trials)
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,26 +379,40 @@ class _Logit:
     trials: float
 
     def interval(self, confidence: float) -> tuple[float, float]:
+        """Return Student's interval, carried back from the logit scale."""
         tail = (1 - confidence) / 2
         if self._degenerate():
-            hits = self.estimate * self.trials
-            low = 0.0 if self.estimate == 0 else float(stats.beta.ppf(tail, hits, self.trials - hits + 1))
-            high = 1.0 if self.estimate == 1 else float(stats.beta.ppf(1 - tail, hits + 1, self.trials - hits))
-            return low, high
-        centre, half = special.logit(self.estimate), stats.t.isf(tail, self.degrees) * self._scale()
+            return self._proportion(tail)
+        centre = special.logit(self.estimate)
+        half = stats.t.isf(tail, self.degrees) * self._scale()
         return float(special.expit(centre - half)), float(special.expit(centre + half))
 
+    def _proportion(self, tail: float) -> tuple[float, float]:
+        """Return Clopper and Pearson's interval of a proportion."""
+        hits = self.estimate * self.trials
+        misses = self.trials - hits
+        low = 0.0 if self.estimate == 0 else float(stats.beta.ppf(tail, hits, misses + 1))
+        high = 1.0 if self.estimate == 1 else float(stats.beta.ppf(1 - tail, hits + 1, misses))
+        return low, high
+
     def pvalue(self, value: float) -> float:
+        """Return the two-sided p-value of a stated value, for which the interval of that level ends there."""
+        # The logit of 0 and 1 is infinite.
         if self._degenerate() or value in (0, 1):
-            hits, trials = self.estimate * self.trials, self.trials
-            lower = stats.beta.cdf(value, hits, trials - hits + 1) if self.estimate > 0 else 1.0
-            upper = stats.beta.sf(value, hits + 1, trials - hits) if self.estimate < 1 else 1.0
-            return float(min(2 * min(lower, upper), 1.0))
+            return self._proportion_pvalue(value)
         distance = abs(special.logit(self.estimate) - special.logit(value)) / self._scale()
         return float(2 * stats.t.sf(distance, self.degrees))
+
+    def _proportion_pvalue(self, value: float) -> float:
+        hits = self.estimate * self.trials
+        misses = self.trials - hits
+        lower = stats.beta.cdf(value, hits, misses + 1) if self.estimate > 0 else 1.0
+        upper = stats.beta.sf(value, hits + 1, misses) if self.estimate < 1 else 1.0
+        return float(min(2 * min(lower, upper), 1.0))
 
     def _degenerate(self) -> bool:
         return self.error == 0 or self.estimate in (0, 1)
 
     def _scale(self) -> float:
+        # The delta method: the derivative of logit(p) is 1 / (p (1 - p)).
         return self.error / (self.estimate * (1 - self.estimate))

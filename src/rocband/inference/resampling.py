@@ -18,144 +18,159 @@ Members of one group share their weight.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from rocband.inference.curve import Figure, FloatArray, IndexArray, Steps
+from rocband._progress import tell
+from rocband._types import AnyArray, BoolArray, FloatArray, IndexArray
+from rocband.inference.figures import Figure, Steps
 from rocband.inference.sample import Clusters, Sample
 
-__all__ = ["DRAWING_METHODS", "draw_figures"]
+__all__ = ["DRAWING_METHODS", "RandomState", "draw_figures"]
+
+RandomState = int | np.random.RandomState | np.random.Generator | None
 
 _Counts = npt.NDArray[np.intp]
 
 DRAWING_METHODS = ("spacings", "bootstrap")
+# Draws are made in blocks of arrays of 2 MB, which stay in the cache of a core. Results do not depend on it.
 _BLOCK_ENTRIES = 1 << 18
-# Fewer leave the upper end of a strong scorer too low, more lift the lower end of a weak one.
+# Fewer leave the upper end of a strong scorer too low, more lift the lower end of a weak one; docs/coverage.md has the
+# shares of intervals that hold the truth.
 _BOWED_EVERY = 3
+# Seconds between two lines of progress.
+_TELL_EVERY = 1.0
 
 
 def draw_figures(
-    sample: Sample, figure: Figure, *, method: str, n_draws: int, random_state: Any, verbose: int
+    sample: Sample, figure: Figure, *, method: str, n_draws: int, random_state: RandomState, verbose: int
 ) -> FloatArray:
     """Return the figure of every scorer for every draw, shape (n_draws, n_scorers).
 
     The draws do not depend on how they are split into blocks, nor on the order of the samples.
     """
     source = _source(sample, figure, method)
-    generators = _generator(random_state).spawn(2)
-    values = [source.draw(numbers, *generators) for numbers in _blocks(n_draws, source.entries, verbose)]
+    first, second = _generator(random_state).spawn(2)
+    values = [source.draw(numbers, first, second) for numbers in _blocks(n_draws, source.entries, verbose)]
     return np.concatenate(values)
 
 
 class _Source(Protocol):
+    """Where draws come from. Two generators, so that what one gives does not depend on how much the other gave."""
+
     entries: int
 
-    def draw(self, numbers: range, first: np.random.Generator, second: np.random.Generator) -> FloatArray: ...
+    def draw(self, numbers: range, first: np.random.Generator, second: np.random.Generator) -> FloatArray:
+        """Return the figures of the draws of these numbers, one column a scorer."""
 
 
 def _source(sample: Sample, figure: Figure, method: str) -> _Source:
     if method == "spacings":
         return _Spacings(sample, figure)
-    return _Bootstrap(sample, figure) if sample.clusters is None else _ClusterBootstrap(sample, figure, sample.clusters)
+    if sample.clusters is None:
+        return _Bootstrap(sample, figure)
+    return _ClusterBootstrap(sample, figure, sample.clusters)
 
 
-def _generator(random_state: Any) -> np.random.Generator:
+def _generator(random_state: RandomState) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(1 << 32, size=4, dtype=np.uint32))
+    seed = check_random_state(random_state).randint(1 << 32, size=4, dtype=np.uint32)
+    return np.random.default_rng(seed)
 
 
 def _blocks(n_draws: int, entries: int, verbose: int) -> Iterator[range]:
     """Split the draws' numbers so that a block's arrays stay in the cache, and tell the progress."""
     block = max(_BLOCK_ENTRIES // entries, 1)
-    start = told = time.perf_counter()
+    start = time.perf_counter()
+    told = start
     for done in range(0, n_draws, block):
         finished = min(done + block, n_draws)
         yield range(done, finished)
         now = time.perf_counter()
-        if verbose and (now - told > 1 or finished == n_draws):
+        if verbose and (now - told > _TELL_EVERY or finished == n_draws):
             told = now
-            print(f"[rocband] {finished:,} of {n_draws:,} draws, {now - start:.1f} s", file=sys.stderr, flush=True)
+            tell(f"{finished:,} of {n_draws:,} draws, {now - start:.1f} s")
 
 
-def _figures_steps(sample: Sample, reach: float = np.inf) -> list[Steps]:
-    return [Steps.of(*sides, reach) for sides in zip(sample.positives, sample.negatives, strict=True)]
+def _steps_of_scorers(sample: Sample, reach: float = np.inf) -> list[Steps]:
+    return [
+        Steps.of(positives, negatives, reach)
+        for positives, negatives in zip(sample.positives, sample.negatives, strict=True)
+    ]
 
 
 class _Bootstrap:
     """Members drawn with replacement within each class."""
 
     def __init__(self, sample: Sample, figure: Figure) -> None:
-        self.figure, self.sizes = figure, sample.sizes
-        self.steps = _figures_steps(sample, figure.reach(sample.sizes[1]))
+        self.figure = figure
+        self.sizes = sample.sizes
+        self.steps = _steps_of_scorers(sample, figure.reach(sample.sizes[1]))
         self.entries = sum(sample.sizes)
 
     def draw(self, numbers: range, first: np.random.Generator, second: np.random.Generator) -> FloatArray:
-        chosen = [
-            generator.integers(size, size=(len(numbers), size))
-            for generator, size in zip((first, second), self.sizes, strict=True)
-        ]
-        columns = [
-            self.figure.values(
-                steps, *(_tally(side[drawn], steps.count) for side, drawn in zip(sides, chosen, strict=True))
-            )
-            for steps in self.steps
-            for sides in [(steps.positive, steps.negative)]
-        ]
+        m, n = self.sizes
+        positives = first.integers(m, size=(len(numbers), m))
+        negatives = second.integers(n, size=(len(numbers), n))
+        columns = []
+        for steps in self.steps:
+            # Which members were drawn matters only by the steps they belong to.
+            positive_counts = _tally(steps.positive[positives], steps.count)
+            negative_counts = _tally(steps.negative[negatives], steps.count)
+            columns.append(self.figure.values(steps, positive_counts, negative_counts))
         return np.column_stack(columns)
 
 
-def _tally(step: IndexArray, n_steps: int) -> _Counts:
-    """Count, for each row, how often each step was drawn."""
-    step += np.arange(len(step))[:, np.newaxis] * n_steps
-    return np.bincount(step.ravel(), minlength=len(step) * n_steps).reshape(len(step), n_steps)
+def _tally(drawn: IndexArray, n_kinds: int) -> _Counts:
+    """Count, for each row, how often each kind was drawn; ``drawn`` is overwritten."""
+    # With numbers of its own for each row, one count serves all of them.
+    drawn += np.arange(len(drawn))[:, np.newaxis] * n_kinds
+    counts = np.bincount(drawn.ravel(), minlength=len(drawn) * n_kinds)
+    return counts.reshape(len(drawn), n_kinds)
 
 
 class _ClusterBootstrap:
-    """Whole groups drawn with replacement: within each class, or from all when some group holds both classes."""
+    """Whole groups drawn with replacement: within each class, or of all when some hold both classes."""
 
     def __init__(self, sample: Sample, figure: Figure, clusters: Clusters) -> None:
-        self.figure, self.clusters = figure, clusters
-        self.steps = _figures_steps(sample)
-        self.counters = [
-            tuple(
-                _counter(side, members, (steps.count, size))
-                for side, members, size in zip(
-                    (steps.positive, steps.negative), clusters.members, clusters.sizes, strict=True
-                )
-            )
-            for steps in self.steps
-        ]
+        self.figure = figure
+        self.clusters = clusters
+        self.steps = _steps_of_scorers(sample)
+        self.counters = [_counters(steps, clusters) for steps in self.steps]
         self.entries = sum(sample.sizes)
 
     def draw(self, numbers: range, first: np.random.Generator, second: np.random.Generator) -> FloatArray:
-        times = self._times(len(numbers), first, second)
-        columns = [
-            self.figure.values(steps, *((matrix @ side).T for matrix, side in zip(counters, times, strict=True)))
-            for steps, counters in zip(self.steps, self.counters, strict=True)
-        ]
+        positive_times, negative_times = self._times(len(numbers), first, second)
+        columns = []
+        for steps, (positive_counter, negative_counter) in zip(self.steps, self.counters, strict=True):
+            positives = (positive_counter @ positive_times).T
+            negatives = (negative_counter @ negative_times).T
+            columns.append(self.figure.values(steps, positives, negatives))
         return np.column_stack(columns)
 
     def _times(self, count: int, first: np.random.Generator, second: np.random.Generator) -> tuple[_Counts, _Counts]:
         """Return how often each group of the positives, and of the negatives, was drawn, one column a draw."""
-        (m, n), members = self.clusters.sizes, self.clusters.members
-        if not self.clusters.mixed:
-            return _tally(first.integers(m, size=(count, m)), m).T, _tally(second.integers(n, size=(count, n)), n).T
-        holding = [np.bincount(side, minlength=m) > 0 for side in members]
-        rows = [_with_both_classes(first, holding) for _ in range(count)]
-        times = np.stack(rows, axis=1)
-        return times, times
+        m, n = self.clusters.sizes
+        if self.clusters.mixed:
+            holding = [np.bincount(members, minlength=m) > 0 for members in self.clusters.members]
+            draws = [_with_both_classes(first, holding) for _ in range(count)]
+            shared = np.stack(draws, axis=1)
+            return shared, shared
+        positives = _tally(first.integers(m, size=(count, m)), m)
+        negatives = _tally(second.integers(n, size=(count, n)), n)
+        return positives.T, negatives.T
 
 
-def _with_both_classes(generator: np.random.Generator, holding: list[npt.NDArray[np.bool_]]) -> _Counts:
+def _with_both_classes(generator: np.random.Generator, holding: list[BoolArray]) -> _Counts:
+    """Draw groups until both classes are among them; ``holding`` says of each class which groups hold it."""
     size = len(holding[0])
     while True:
         times = np.bincount(generator.integers(size, size=size), minlength=size)
@@ -163,42 +178,68 @@ def _with_both_classes(generator: np.random.Generator, holding: list[npt.NDArray
             return times
 
 
-def _counter(step: IndexArray, members: IndexArray, shape: tuple[int, int]) -> Any:
-    """Return the matrix that turns how often each group was drawn into how many of its members each step holds."""
-    return sparse.csr_array((np.ones(len(step), dtype=np.intp), (step, members)), shape=shape)
+def _counters(steps: Steps, clusters: Clusters) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return, for each class, the matrix from how often groups were drawn to how many members each step holds."""
+    positive_members, negative_members = clusters.members
+    n_first, n_second = clusters.sizes
+    positive = _counter(steps.positive, positive_members, (steps.count, n_first))
+    negative = _counter(steps.negative, negative_members, (steps.count, n_second))
+    return positive, negative
+
+
+def _counter(step: IndexArray, members: IndexArray, shape: tuple[int, int]) -> sparse.csr_array:
+    ones = np.ones(len(step), dtype=np.intp)
+    return sparse.csr_array((ones, (step, members)), shape=shape)
 
 
 @dataclass(frozen=True, slots=True)
 class _Merged:
     """Both classes by falling score: of each sample, whether it is positive, and its number in its class."""
 
-    is_positive: npt.NDArray[np.bool_]
+    is_positive: BoolArray
     member: IndexArray
 
     @classmethod
-    def of(cls, positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> _Merged:
+    def of(cls, positives: AnyArray, negatives: AnyArray) -> _Merged:
         """Sort; scores that tie across the classes take turns evenly, which follows the diagonal."""
+        m = len(positives)
+        n = len(negatives)
         _, level = np.unique(np.concatenate((positives, negatives)), return_inverse=True)
-        is_positive = np.arange(len(level)) < len(positives)
-        member = np.concatenate((np.arange(len(positives)), np.arange(len(negatives))))
+        is_positive = np.arange(m + n) < m
+        member = np.concatenate((np.arange(m), np.arange(n)))
         turn = np.concatenate((_turn(positives), _turn(negatives)))
         order = np.lexsort((turn, -level))
         return cls(is_positive[order], member[order])
 
-    def classes(self) -> Iterator[tuple[npt.NDArray[np.bool_], IndexArray]]:
+    def classes(self) -> Iterator[tuple[BoolArray, IndexArray]]:
         """Return, for each class, which samples are its own, and the gaps in their order: the last has no member."""
         for own in (self.is_positive, ~self.is_positive):
-            yield own, np.append(self.member[own], np.count_nonzero(own))
+            last_gap = np.count_nonzero(own)
+            yield own, np.append(self.member[own], last_gap)
 
     def first(self, reach: float) -> int:
         """Return how many samples hold the first ``reach`` negatives."""
-        return min(int(np.searchsorted(np.cumsum(~self.is_positive), reach)) + 1, len(self.member))
+        negatives_so_far = np.cumsum(~self.is_positive)
+        place = int(np.searchsorted(negatives_so_far, reach))
+        return min(place + 1, len(self.member))
 
     def beats_chance(self) -> bool:
         """Return whether the area under the sample's curve is at least a half."""
-        wins = int(np.cumsum(self.is_positive)[~self.is_positive].sum())
+        positives_so_far = np.cumsum(self.is_positive)
+        wins = int(positives_so_far[~self.is_positive].sum())
         n_positives = int(np.count_nonzero(self.is_positive))
-        return 2 * wins >= n_positives * (len(self.member) - n_positives)
+        n_negatives = len(self.member) - n_positives
+        return 2 * wins >= n_positives * n_negatives
+
+
+def _turn(scores: AnyArray) -> FloatArray:
+    """Return where each score stands among its ties, evenly in (0, 1)."""
+    _, level, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    order = np.argsort(level, kind="stable")
+    first_of_level = np.cumsum(counts) - counts
+    rank = np.empty(len(scores))
+    rank[order] = np.arange(len(scores)) - np.repeat(first_of_level, counts)
+    return (rank + 0.5) / counts[level]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,110 +252,136 @@ class _Path:
     @classmethod
     def even(cls, merged: _Merged, reach: float) -> _Path:
         """Return the path whose gaps are spread evenly over their pieces."""
-        stop, gaps, parts = merged.first(reach) + 1, [], []
+        # One piece before each sample, and one after the last.
+        stop = merged.first(reach) + 1
+        gaps = []
+        parts = []
         for own, order in merged.classes():
             # A piece belongs to the gap of the next member of the class; after the last there is one more gap.
             number = np.concatenate(([0], np.cumsum(own)))
             pieces = np.bincount(number, minlength=len(order))
+            part = 1 / pieces[number]
             gaps.append(order[number][:stop])
-            parts.append((1 / pieces[number])[:stop])
+            parts.append(part[:stop])
         return cls((gaps[0], gaps[1]), (parts[0], parts[1]))
 
     @classmethod
     def bowed(cls, merged: _Merged, reach: float) -> _Path:
         """Return the path of steps: one class's gaps each come at their start, and the other's at their end."""
-        stop, gaps, parts = merged.first(reach) + 2, [], []
+        # One piece for each sample, one before the first and one after the last.
+        stop = merged.first(reach) + 2
         upwards = merged.beats_chance()
+        gaps = []
+        parts = []
         for early, (own, order) in zip((upwards, not upwards), merged.classes(), strict=True):
             moves = np.concatenate(([early], own, [not early]))
-            gaps.append(order[np.maximum(np.cumsum(moves) - 1, 0)][:stop])
+            number = np.maximum(np.cumsum(moves) - 1, 0)
+            gaps.append(order[number][:stop])
             parts.append(moves[:stop].astype(np.float64))
         return cls((gaps[0], gaps[1]), (parts[0], parts[1]))
 
-    def renumbered(self, kept: list[IndexArray]) -> _Path:
+    def renumbered(self, kept: tuple[IndexArray, IndexArray]) -> _Path:
         """Return the path with the gaps counted among the kept ones."""
-        return _Path((np.searchsorted(kept[0], self.gaps[0]), np.searchsorted(kept[1], self.gaps[1])), self.parts)
-
-
-def _turn(scores: npt.NDArray[Any]) -> FloatArray:
-    """Return where each score stands among its ties, evenly in (0, 1)."""
-    _, level, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    order = np.argsort(level, kind="stable")
-    rank = np.empty(len(scores))
-    rank[order] = np.arange(len(scores)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return (rank + 0.5) / counts[level]
+        positive_gaps = np.searchsorted(kept[0], self.gaps[0])
+        negative_gaps = np.searchsorted(kept[1], self.gaps[1])
+        return _Path((positive_gaps, negative_gaps), self.parts)
 
 
 class _Spacings:
     """Gaps between the true rates at the sorted scores."""
 
     def __init__(self, sample: Sample, figure: Figure) -> None:
-        self.figure, self.clusters, self.sizes = figure, sample.clusters, sample.sizes
+        self.figure = figure
+        self.clusters = sample.clusters
+        self.sizes = sample.sizes
         reach = figure.reach(sample.sizes[1]) if sample.clusters is None else np.inf
-        scorers = [_Merged.of(*sides) for sides in zip(sample.positives, sample.negatives, strict=True)]
-        self.paths = [(_Path.even(merged, reach), _Path.bowed(merged, reach)) for merged in scorers]
+        self.paths = []
+        for positives, negatives in zip(sample.positives, sample.negatives, strict=True):
+            merged = _Merged.of(positives, negatives)
+            self.paths.append((_Path.even(merged, reach), _Path.bowed(merged, reach)))
         if self.clusters is None:
             self._keep_what_is_reached()
-        self.entries = max(sum(self.sizes), *(len(bowed.parts[0]) for _, bowed in self.paths))
+        longest = max(len(bowed.parts[0]) for _, bowed in self.paths)
+        self.entries = max(sum(self.sizes), longest)
 
     def _keep_what_is_reached(self) -> None:
         """Drop the weights of members that no scorer's curve needs one by one; their sum is drawn at once."""
-        every = [path for paths in self.paths for path in paths]
-        kept = [np.unique(np.concatenate([path.gaps[axis] for path in every])) for axis in (0, 1)]
+        kept = (self._gaps_in_use(0), self._gaps_in_use(1))
         self.paths = [(even.renumbered(kept), bowed.renumbered(kept)) for even, bowed in self.paths]
-        self.rest = [size + 1 - len(own) for size, own in zip(self.sizes, kept, strict=True)]
+        m, n = self.sizes
+        # A class has one gap more than members, and k exponential numbers sum up to a gamma number of shape k.
+        self.rest = [m + 1 - len(kept[0]), n + 1 - len(kept[1])]
         self.sizes = (len(kept[0]), len(kept[1]))
+
+    def _gaps_in_use(self, axis: int) -> IndexArray:
+        used = [path.gaps[axis] for paths in self.paths for path in paths]
+        return np.unique(np.concatenate(used))
 
     def draw(self, numbers: range, first: np.random.Generator, second: np.random.Generator) -> FloatArray:
         weights, rest = self._weights(len(numbers), first, second)
         totals = [side.sum(axis=1) + more for side, more in zip(weights, rest, strict=True)]
+        # By the number of the draw, so that blocks of any size bow the same draws.
         bows = np.array(numbers) % _BOWED_EVERY == _BOWED_EVERY - 1
-        kinds = [np.flatnonzero(~bows), np.flatnonzero(bows)]
-        order = np.argsort(np.concatenate(kinds))
+        rows_of_kinds = (np.flatnonzero(~bows), np.flatnonzero(bows))
+        back_in_order = np.argsort(np.concatenate(rows_of_kinds))
         columns = []
         for paths in self.paths:
-            taken = [(path, rows) for path, rows in zip(paths, kinds, strict=True) if len(rows)]
-            columns.append(np.concatenate([self._values(path, weights, totals, rows) for path, rows in taken])[order])
+            values = [
+                self._values(path, weights, totals, rows)
+                for path, rows in zip(paths, rows_of_kinds, strict=True)
+                if len(rows)
+            ]
+            columns.append(np.concatenate(values)[back_in_order])
         return np.column_stack(columns)
 
     def _values(self, path: _Path, weights: list[FloatArray], totals: list[FloatArray], rows: IndexArray) -> FloatArray:
         """Return the figure of those rows of weights that take this path."""
-        y, x = (
-            _cumulated(side, rows, gaps, parts)
-            for side, gaps, parts in zip(weights, path.gaps, path.parts, strict=True)
-        )
+        y = _cumulated(weights[0], rows, path.gaps[0], path.parts[0])
+        x = _cumulated(weights[1], rows, path.gaps[1], path.parts[1])
         return self.figure.polyline_values(x, y, (totals[1][rows], totals[0][rows]))
 
     def _weights(
         self, count: int, first: np.random.Generator, second: np.random.Generator
-    ) -> tuple[list[FloatArray], list[Any]]:
+    ) -> tuple[list[FloatArray], list[FloatArray]]:
         """Return the members' weights and the sum of the dropped ones, for each class."""
-        if self.clusters is None:
-            both = first.standard_exponential((count, sum(self.sizes)))
-            rest = second.standard_gamma(self.rest, (count, 2))
-            return [both[:, : self.sizes[0]], both[:, self.sizes[0] :]], [rest[:, 0], rest[:, 1]]
-        groups = self._group_weights(count, first)
-        ends = second.standard_exponential((count, 2))
-        weights = [
-            # The gap at the lower end is as large as a group is on average.
-            np.column_stack((own[:, members], ends[:, side] * len(members) / len(np.unique(members))))
-            for side, (own, members) in enumerate(zip(groups, self.clusters.members, strict=True))
-        ]
-        return weights, [0.0, 0.0]
+        if self.clusters is not None:
+            return self._weights_by_group(self.clusters, count, first, second)
+        m, n = self.sizes
+        both = first.standard_exponential((count, m + n))
+        rest = second.standard_gamma(self.rest, (count, 2))
+        return [both[:, :m], both[:, m:]], [rest[:, 0], rest[:, 1]]
 
-    def _group_weights(self, count: int, generator: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        clusters = self.clusters
-        assert clusters is not None
-        if clusters.mixed:
-            shared = generator.standard_exponential((count, clusters.sizes[0]))
-            return shared, shared
-        both = generator.standard_exponential((count, sum(clusters.sizes)))
-        return both[:, : clusters.sizes[0]], both[:, clusters.sizes[0] :]
+    def _weights_by_group(
+        self, clusters: Clusters, count: int, first: np.random.Generator, second: np.random.Generator
+    ) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Return weights that the members of a group share; none is dropped."""
+        groups = _group_weights(clusters, count, first)
+        ends = second.standard_exponential((count, 2))
+        weights = []
+        for side, (own, members) in enumerate(zip(groups, clusters.members, strict=True)):
+            # The gap at the lower end is as large as a group is on average.
+            n_groups = len(np.unique(members))
+            end = ends[:, side] * len(members) / n_groups
+            weights.append(np.column_stack((own[:, members], end)))
+        nothing = np.zeros(count)
+        return weights, [nothing, nothing]
+
+
+def _group_weights(clusters: Clusters, count: int, generator: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Return the weights of the groups of each class, which are the same groups when some hold both classes."""
+    m, n = clusters.sizes
+    if clusters.mixed:
+        shared = generator.standard_exponential((count, m))
+        return shared, shared
+    both = generator.standard_exponential((count, m + n))
+    return both[:, :m], both[:, m:]
 
 
 def _cumulated(weights: FloatArray, rows: IndexArray, gaps: IndexArray, parts: FloatArray) -> FloatArray:
+    """Return the coordinates of the polyline's points on one axis, one row for each of the chosen rows of weights."""
     points = np.empty((len(rows), len(gaps) + 1))
     points[:, 0] = 0.0
+    # Row by row and in place: the rows of a block together would leave the cache.
     for point, row in zip(points[:, 1:], rows, strict=True):
         np.take(weights[row], gaps, out=point, mode="clip")
         np.multiply(point, parts, out=point)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rocband._input import check_lengths, check_scores, positive_mask, vector
-from rocband.inference.curve import FloatArray, IndexArray, Influence
+from rocband._types import AnyArray, FloatArray, IndexArray
+from rocband.inference.figures import Influence
 
 __all__ = ["Clusters", "Sample"]
 
-_Array = npt.NDArray[Any]
 _CLASSES = ("positives", "negatives")
 
 
@@ -42,8 +41,8 @@ class Clusters:
 class Sample:
     """Scores of the positives and the negatives by each scorer, members sorted by the first scorer's falling score."""
 
-    positives: tuple[_Array, ...]
-    negatives: tuple[_Array, ...]
+    positives: tuple[AnyArray, ...]
+    negatives: tuple[AnyArray, ...]
     clusters: Clusters | None
 
     @classmethod
@@ -58,14 +57,15 @@ class Sample:
         labels = vector(y_true, "y_true")
         scores = [_checked(labels, values, name) for name, values in scorers.items()]
         mask = positive_mask(labels, pos_label)
-        # Sorted members make the result independent of the order in which the samples come.
-        order = np.lexsort([*(-column for column in map(_as_float, reversed(scores)))])
-        sides = tuple(order[mask[order] == side] for side in (True, False))
+        order = _by_falling_score(scores)
+        is_positive = mask[order]
+        sides = (order[is_positive], order[~is_positive])
         for name, side in zip(_CLASSES, sides, strict=True):
             if len(side) < 2:
                 raise ValueError(f"y_true holds one of the {name} only; an interval needs at least 2 of each class.")
         clusters = None if groups is None else _clusters(labels, groups, sides)
-        positives, negatives = (tuple(column[side] for column in scores) for side in sides)
+        positives = tuple(column[sides[0]] for column in scores)
+        negatives = tuple(column[sides[1]] for column in scores)
         return cls(positives, negatives, clusters)
 
     @property
@@ -75,29 +75,44 @@ class Sample:
 
     def variance(self, influence: Influence) -> tuple[float, float]:
         """Return a figure's variance and its degrees of freedom (Welch and Satterthwaite's, for two classes)."""
-        parts = self._independent_parts(influence)
-        terms = [(float(part @ part) * len(part) / (len(part) - 1), len(part) - 1) for part in parts]
-        total = sum(term for term, _ in terms)
+        total = 0.0
+        weighted = 0.0
+        # 1 / degrees is the sum of 1 / (size - 1) over the parts, each times the square of its share of the variance.
+        for part in self._independent_parts(influence):
+            size = len(part)
+            own = float(part @ part) * size / (size - 1)
+            total += own
+            weighted += own**2 / (size - 1)
         if total == 0:
             return 0.0, 1.0
-        return total, total**2 / sum(term**2 / degrees for term, degrees in terms)
+        return total, total**2 / weighted
 
     def _independent_parts(self, influence: Influence) -> list[FloatArray]:
-        sides = [influence.positive, influence.negative]
+        """Return the influences, one array for each set of samples or groups that vary independently."""
         if self.clusters is None:
-            return sides
-        sums: list[FloatArray] = [
-            np.bincount(members, values, minlength=size).astype(np.float64)
-            for members, values, size in zip(self.clusters.members, sides, self.clusters.sizes, strict=True)
-        ]
-        return [sums[0] + sums[1]] if self.clusters.mixed else sums
+            return [influence.positive, influence.negative]
+        positive_members, negative_members = self.clusters.members
+        n_first, n_second = self.clusters.sizes
+        positives = _summed(influence.positive, positive_members, n_first)
+        negatives = _summed(influence.negative, negative_members, n_second)
+        if self.clusters.mixed:
+            return [positives + negatives]
+        return [positives, negatives]
 
 
-def _as_float(values: _Array) -> FloatArray:
-    return values.astype(np.float64)
+def _summed(values: FloatArray, members: IndexArray, n_groups: int) -> FloatArray:
+    """Return the sum of each group's values."""
+    return np.bincount(members, values, minlength=n_groups).astype(np.float64)
 
 
-def _checked(labels: _Array, values: npt.ArrayLike, name: str) -> _Array:
+def _by_falling_score(scores: list[AnyArray]) -> IndexArray:
+    """Return the order of falling scores, by the first scorer first; results do not depend on the order of the rows."""
+    # lexsort takes its most important key last.
+    keys = [-column.astype(np.float64) for column in reversed(scores)]
+    return np.lexsort(keys)
+
+
+def _checked(labels: AnyArray, values: npt.ArrayLike, name: str) -> AnyArray:
     scores = vector(values, name)
     check_lengths(labels, scores, name)
     try:
@@ -107,21 +122,26 @@ def _checked(labels: _Array, values: npt.ArrayLike, name: str) -> _Array:
     return scores
 
 
-def _clusters(labels: _Array, groups: npt.ArrayLike, sides: tuple[IndexArray, ...]) -> Clusters:
+def _clusters(labels: AnyArray, groups: npt.ArrayLike, sides: tuple[IndexArray, ...]) -> Clusters:
     names = vector(groups, "groups")
     check_lengths(labels, names, "groups")
     try:
         distinct, codes = np.unique(names, return_inverse=True)
     except TypeError:
         raise ValueError("groups mixes values that cannot be compared; pass group names of one type.") from None
-    present = [np.unique(codes[side]) for side in sides]
-    for name, own in zip(_CLASSES, present, strict=True):
+    positive_codes = codes[sides[0]]
+    negative_codes = codes[sides[1]]
+    with_positives = np.unique(positive_codes)
+    with_negatives = np.unique(negative_codes)
+    for name, own in zip(_CLASSES, (with_positives, with_negatives), strict=True):
         if len(own) < 2:
             raise ValueError(
                 f"All {name} belong to the group {distinct[own[0]].item()!r}, so resampling groups cannot tell how "
                 f"the {name} vary; they must come from at least 2 groups."
             )
-    if len(np.intersect1d(present[0], present[1])):
-        return Clusters((codes[sides[0]], codes[sides[1]]), (len(distinct), len(distinct)), True)
-    members = [np.searchsorted(own, codes[side]) for own, side in zip(present, sides, strict=True)]
-    return Clusters((members[0], members[1]), (len(present[0]), len(present[1])), False)
+    mixed = len(np.intersect1d(with_positives, with_negatives)) > 0
+    if mixed:
+        return Clusters((positive_codes, negative_codes), (len(distinct), len(distinct)), mixed)
+    positive_members = np.searchsorted(with_positives, positive_codes)
+    negative_members = np.searchsorted(with_negatives, negative_codes)
+    return Clusters((positive_members, negative_members), (len(with_positives), len(with_negatives)), mixed)

@@ -9,30 +9,32 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rocband._errors import ParameterError
 from rocband._input import check_lengths, check_scores, check_weights, positive_mask, vector
+from rocband._types import AnyArray, BoolArray, FloatArray
+from rocband.ranks import past, ranks_reached, ranks_touched
 
 __all__ = ["ClassScores", "mean_cut", "share_under_curve", "split_classes"]
 
-_Array = npt.NDArray[Any]
 _Range = tuple[float, float]
-# 0.29 * 100 falls short of 29 by rounding alone: a position counts as reached when it is this near, relatively.
-_NOISE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class ClassScores:
     """Scores of one class, our own copy in no order, and their weights (None: each counts 1)."""
 
-    scores: _Array
-    weights: _Array | None
+    scores: AnyArray
+    weights: AnyArray | None
     total: float
 
     @classmethod
-    def of(cls, scores: _Array, weights: _Array | None) -> ClassScores:
+    def of(cls, scores: AnyArray, weights: AnyArray | None) -> ClassScores:
         """Count the total too."""
-        return cls(scores, weights, float(len(scores) if weights is None else weights.sum(dtype=np.float64)))
+        if weights is None:
+            return cls(scores, None, float(len(scores)))
+        return cls(scores, weights, float(weights.sum(dtype=np.float64)))
 
-    def amount(self, chosen: npt.NDArray[np.bool_]) -> float:
+    def amount(self, chosen: BoolArray) -> float:
         """Weight of the chosen samples."""
         if self.weights is None:
             return float(np.count_nonzero(chosen))
@@ -49,59 +51,77 @@ class ClassScores:
     def between(self, low: object, high: object) -> ClassScores:
         """Keep the scores from low to high."""
         chosen = (self.scores >= low) & (self.scores <= high)
-        return ClassScores.of(self.scores[chosen], None if self.weights is None else self.weights[chosen])
+        weights = None if self.weights is None else self.weights[chosen]
+        return ClassScores.of(self.scores[chosen], weights)
 
     def span(self, low: float, high: float) -> tuple[Any, Any]:
-        """Scores bottom <= top: at most the share ``low`` lies above top, at least ``high`` from bottom on."""
+        """Scores bottom and top: at most the share ``low`` lies above top, at least ``high`` from bottom on."""
         if self.weights is not None:
-            return self._weighted_bottom(self.weights, high), self.scores.max()
+            # A higher top than needed is right too; it costs the sorting of a few more scores.
+            return self._bottom_beyond(self.weights, high), self.scores.max()
         n = len(self.scores)
-        bottom, top = n - min(math.ceil(high * n), n), n - 1 - min(math.floor(low * n), n - 1)
-        if (bottom, top) == (0, n - 1):
+        # Ascending order holds rank j of the falling order at n - j.
+        bottom = n - max(ranks_touched(high, n), 1)
+        top = n - 1 - min(ranks_reached(low, n), n - 1)
+        if bottom == 0 and top == n - 1:
             return self.scores.min(), self.scores.max()
         self.scores.partition((bottom, top))
         return self.scores[bottom], self.scores[top]
 
-    def _weighted_bottom(self, weights: _Array, high: float) -> Any:
+    def first_beyond(self, rate: float) -> Any:
+        """Largest score from which on more than ``rate`` of the class lies."""
+        if self.weights is not None:
+            return self._first_beyond_weight(self.weights, rate)
+        n = len(self.scores)
+        index = n - 1 - min(ranks_reached(rate, n), n - 1)
+        self.scores.partition(index)
+        return self.scores[index]
+
+    def _first_beyond_weight(self, weights: AnyArray, rate: float) -> Any:
+        bottom = self._bottom_beyond(weights, rate)
+        ranked = RankedScores.of(self.between(bottom, self.scores.max()))
+        n_reached = np.searchsorted(ranked.sums, self._limit(rate), side="right")
+        # Rounding may leave all sums below the limit; the bottom is then the score that was looked for.
+        rank = min(int(n_reached), len(ranked.scores))
+        return ranked.scores[-rank]
+
+    def _bottom_beyond(self, weights: AnyArray, rate: float) -> Any:
+        """Find a score, not much too low, from which on more than ``rate`` of the weight lies; the lowest if none."""
         # There is no weighted partition: guess the rank from the count and double it until enough weight lies above.
         n = len(self.scores)
-        rank = max(math.ceil(high * n), 1)
+        limit = self._limit(rate)
+        rank = ranks_touched(rate, n) + 1
         while rank < n:
             bottom = np.partition(self.scores, n - rank)[n - rank]
-            if self.amount(self.scores >= bottom) >= high * self.total:
+            if weights.sum(where=self.scores >= bottom, dtype=np.float64) > limit:
                 return bottom
             rank *= 2
         return self.scores.min()
 
-    def first_beyond(self, rate: float) -> Any:
-        """Largest score from which on more than ``rate`` of the class lies."""
-        n = len(self.scores)
-        if self.weights is None:
-            index = n - 1 - min(math.floor(past(rate * n)), n - 1)
-            self.scores.partition(index)
-            return self.scores[index]
-        bottom = self._weighted_bottom(self.weights, min(past(past(rate)) + _NOISE, 1.0))
-        ranked = RankedScores.of(self.between(bottom, self.scores.max()))
-        rank = int(np.searchsorted(ranked.sums, past(rate * self.total), side="right"))
-        return ranked.scores[-min(rank, len(ranked.scores))]
+    def _limit(self, rate: float) -> float:
+        """Weight above which a sum of weights is more than the share ``rate`` of all."""
+        return past(rate * self.total, terms=len(self.scores))
 
 
 @dataclass(frozen=True, slots=True)
 class RankedScores:
     """Sorted scores of one class, and the weight of the k largest for each k."""
 
-    scores: _Array
-    sums: _Array
+    scores: AnyArray
+    sums: AnyArray
 
     @classmethod
     def of(cls, sample: ClassScores) -> RankedScores:
+        """Sort the scores, and sum the weights from the largest score down."""
         if sample.weights is None:
-            return cls(np.sort(sample.scores), np.arange(len(sample.scores) + 1))
+            counts = np.arange(len(sample.scores) + 1)
+            return cls(np.sort(sample.scores), counts)
         order = np.argsort(sample.scores)
         falling = sample.weights[order[::-1]]
-        return cls(sample.scores[order], np.concatenate(([0.0], np.cumsum(falling, dtype=np.float64))))
+        sums = np.concatenate(([0.0], np.cumsum(falling, dtype=np.float64)))
+        return cls(sample.scores[order], sums)
 
-    def above_and_from(self, values: _Array) -> _Array:
+    def above_and_from(self, values: AnyArray) -> AnyArray:
         """For each value the weight above it, then the weight from it on: a, f, a, f, ..."""
         n = len(self.scores)
         ranks = np.empty(2 * len(values), dtype=np.intp)
@@ -113,80 +133,108 @@ class RankedScores:
 def share_under_curve(positives: ClassScores, negatives: ClassScores, fpr: _Range, tpr: _Range) -> float:
     """Share of the rectangle fpr x tpr that lies under the curve."""
     x, y = _polyline(positives, negatives, fpr, tpr)
-    across, levels = _scaled(fpr, negatives.total), _scaled(tpr, positives.total)
-    return min(_mean_height(x, y, across, levels) / (levels[1] - levels[0]), 1.0)
+    across = _scaled(fpr, negatives.total)
+    levels = _scaled(tpr, positives.total)
+    share = _mean_height(x, y, across, levels) / (levels[1] - levels[0])
+    return min(share, 1.0)
 
 
 def _scaled(bounds: _Range, total: float) -> _Range:
     """Turn a range of rates into weights, low < high even where rounding would join them."""
+    # The area changes little with its bounds, so these are no ranks and rounding does no harm.
     high = bounds[1] * total
-    return min(bounds[0] * total, math.nextafter(high, 0.0)), high
+    low = min(bounds[0] * total, math.nextafter(high, 0.0))
+    return low, high
 
 
-def _polyline(positives: ClassScores, negatives: ClassScores, fpr: _Range, tpr: _Range) -> tuple[_Array, _Array]:
+def _polyline(
+    positives: ClassScores, negatives: ClassScores, fpr: _Range, tpr: _Range
+) -> tuple[FloatArray, FloatArray]:
     """Points of the curve, as weights of negatives and positives, that decide the area in the rectangle.
 
     Before the curve has reached the low ends of both ranges nothing of it counts, and once it has passed either high
     end its shape no longer matters; so both parts are replaced by straight lines from (0, 0) and to the last corner.
     Between two scores of positives the curve is flat, so the positives' scores give all corners.
     """
-    negative_span, positive_span = negatives.span(*fpr), positives.span(*tpr)
-    bottom = max(negative_span[0], positive_span[0])
-    top = max(min(negative_span[1], positive_span[1]), bottom)
-    inner_positives, inner_negatives = (side.between(bottom, top) for side in (positives, negatives))
-    ranked = RankedScores.of(inner_positives)
-    corners = np.unique(ranked.scores)[::-1]
-    x = _path(negatives, inner_negatives, top, RankedScores.of(inner_negatives).above_and_from(corners))
-    y = _path(positives, inner_positives, top, ranked.above_and_from(corners))
+    bottom, top = _deciding_scores(positives, negatives, fpr, tpr)
+    inner_positives = positives.between(bottom, top)
+    inner_negatives = negatives.between(bottom, top)
+    ranked_positives = RankedScores.of(inner_positives)
+    ranked_negatives = RankedScores.of(inner_negatives)
+    corners = np.unique(ranked_positives.scores)[::-1]
+    x = _path(negatives, inner_negatives, top, ranked_negatives.above_and_from(corners))
+    y = _path(positives, inner_positives, top, ranked_positives.above_and_from(corners))
     return x, y
 
 
-def _path(side: ClassScores, inner: ClassScores, top: object, corners: _Array) -> _Array:
+def _deciding_scores(positives: ClassScores, negatives: ClassScores, fpr: _Range, tpr: _Range) -> tuple[Any, Any]:
+    """Scores bottom <= top between which the curve runs inside the rectangle."""
+    bottom_by_fpr, top_by_fpr = negatives.span(*fpr)
+    bottom_by_tpr, top_by_tpr = positives.span(*tpr)
+    # The curve leaves the rectangle at the first high end that it passes, and enters it at the last low end.
+    bottom = max(bottom_by_fpr, bottom_by_tpr)
+    top = min(top_by_fpr, top_by_tpr)
+    return bottom, max(top, bottom)
+
+
+def _path(side: ClassScores, inner: ClassScores, top: object, corners: AnyArray) -> FloatArray:
     """One coordinate of the points: the origin, where the band starts, its corners, where it ends, the far corner."""
-    base = side.above(top)
-    return np.concatenate(([0.0, base], corners + base, [base + inner.total, side.total]))
+    start = side.above(top)
+    stop = start + inner.total
+    return np.concatenate(([0.0, start], corners + start, [stop, side.total]))
 
 
-def _mean_height(x: _Array, y: _Array, across: _Range, levels: _Range) -> float:
+def _mean_height(x: FloatArray, y: FloatArray, across: _Range, levels: _Range) -> float:
     """Mean over ``across`` of the polyline's height, cut to ``levels`` and counted from the lower one."""
-    left, right = np.maximum(x[:-1], across[0]), np.minimum(x[1:], across[1])
+    left = np.maximum(x[:-1], across[0])
+    right = np.minimum(x[1:], across[1])
     chosen = np.flatnonzero(right > left)
-    left, right = left[chosen], right[chosen]
-    x0, x1, y0, y1 = x[chosen], x[chosen + 1], y[chosen], y[chosen + 1]
+    left = left[chosen]
+    right = right[chosen]
+    x0 = x[chosen]
+    x1 = x[chosen + 1]
+    y0 = y[chosen]
+    y1 = y[chosen + 1]
     slope = (y1 - y0) / (x1 - x0)
-    start, stop = y0 + slope * (left - x0), y1 - slope * (x1 - right)
-    heights, widths = mean_cut(start, stop, *levels), right - left
+    # Each height is counted from the nearer corner, where it is exact.
+    start = y0 + slope * (left - x0)
+    stop = y1 - slope * (x1 - right)
+    heights = mean_cut(start, stop, *levels)
+    widths = right - left
     # The sum of the widths carries the same rounding as the pieces; high - low would not, in a very narrow band.
     return float((widths * heights).sum() / widths.sum())
 
 
-def mean_cut(start: _Array, stop: _Array, low: float | _Array, high: float | _Array) -> _Array:
+def mean_cut(start: FloatArray, stop: FloatArray, low: float | FloatArray, high: float | FloatArray) -> FloatArray:
     """Mean of min(max(h, low), high) - low along lines that rise from ``start`` to ``stop``, or are flat."""
-    first, last = np.clip(start, low, high), np.clip(stop, low, high)
-    inside, above = last - first, np.maximum(stop - np.maximum(start, high), 0)
-    mean: _Array = (first - low + (last - low)) / 2
+    first = np.clip(start, low, high)
+    last = np.clip(stop, low, high)
+    mean: FloatArray = (first - low + (last - low)) / 2
+    # Of the rise, the part inside has this mean, the part above counts high - low and the part below 0.
+    inside = last - first
+    above = np.maximum(stop - np.maximum(start, high), 0)
     np.divide(inside * mean + above * (high - low), stop - start, out=mean, where=stop > start)
     return mean
-
-
-def past(position: float) -> float:
-    return position * (1 + _NOISE)
 
 
 def split_classes(
     y_true: npt.ArrayLike, y_score: npt.ArrayLike, sample_weight: npt.ArrayLike | None, pos_label: object
 ) -> tuple[ClassScores, ClassScores]:
     """Check the input and part it into positives and negatives."""
-    labels, scores = vector(y_true, "y_true"), vector(y_score, "y_score")
+    labels = vector(y_true, "y_true")
+    scores = vector(y_score, "y_score")
     check_lengths(labels, scores, "y_score")
     check_scores(scores)
     weights = None if sample_weight is None else check_weights(sample_weight, labels)
     positive = positive_mask(labels, pos_label)
-    return _one_class(positive, scores, weights, "positives"), _one_class(~positive, scores, weights, "negatives")
+    positives = _one_class(positive, scores, weights, "positives")
+    negatives = _one_class(~positive, scores, weights, "negatives")
+    return positives, negatives
 
 
-def _one_class(chosen: npt.NDArray[np.bool_], scores: _Array, weights: _Array | None, name: str) -> ClassScores:
+def _one_class(chosen: BoolArray, scores: AnyArray, weights: AnyArray | None, name: str) -> ClassScores:
     side = ClassScores.of(scores[chosen], None if weights is None else weights[chosen])
     if side.total == 0:
-        raise ValueError(f"The sample weights of the {name} sum to zero; give at least one of them a positive weight.")
+        problem = f"of the {name} sums to zero; give at least one of them a positive weight."
+        raise ParameterError("sample_weight", problem)
     return side

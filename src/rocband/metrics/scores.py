@@ -9,21 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import make_scorer
 
+from rocband._errors import ParameterError
 from rocband._input import check_rate, two_labels
 from rocband.metrics.curve import share_under_curve, split_classes
-from rocband.risks.band import Band, check_range
+from rocband.ranks import check_range, position
+from rocband.risks.band import Band
 
-__all__ = ["empirical_partial_auc", "froc_band", "partial_auc_score", "partial_auc_scorer", "tpr_at_fpr_score"]
+__all__ = [
+    "Normalize",
+    "empirical_partial_auc",
+    "froc_band",
+    "partial_auc_score",
+    "partial_auc_scorer",
+    "tpr_at_fpr_score",
+]
 
 _Range = tuple[float, float]
 _FULL = (0.0, 1.0)
-_NORMALIZE = ("width", "none", "mcclish")
+Normalize = Literal["width", "none", "mcclish"]
 
 
 def partial_auc_score(
@@ -32,7 +41,7 @@ def partial_auc_score(
     *,
     fpr_range: tuple[float, float] = _FULL,
     tpr_range: tuple[float, float] | None = None,
-    normalize: str = "width",
+    normalize: Normalize = "width",
     sample_weight: npt.ArrayLike | None = None,
     pos_label: object = None,
 ) -> float:
@@ -79,10 +88,11 @@ def partial_auc_score(
     >>> partial_auc_score(y_true, y_score, tpr_range=(0.5, 1.0))
     0.75
     """
-    fpr, tpr = check_range(fpr_range), check_range(_FULL if tpr_range is None else tpr_range, "tpr_range")
+    fpr, tpr = _check_rectangle(fpr_range, tpr_range)
     _check_normalize(normalize, fpr, tpr)
     positives, negatives = split_classes(y_true, y_score, sample_weight, pos_label)
-    return _normalized(share_under_curve(positives, negatives, fpr, tpr), fpr, tpr, normalize)
+    share = share_under_curve(positives, negatives, fpr, tpr)
+    return _normalized(share, fpr, tpr, normalize)
 
 
 def empirical_partial_auc(
@@ -119,10 +129,14 @@ def empirical_partial_auc(
     n = len(negatives.scores)
     band = Band.from_range(fpr_range, n)
     # Ascending order holds rank j of the falling order at n - j.
-    negatives.scores.partition((n - band.stop, n - band.start - 1))
-    rivals = np.sort(negatives.scores[n - band.stop : n - band.start])
-    beaten = np.searchsorted(rivals, positives.scores, side="left")
-    return int(beaten.sum()) / (len(positives.scores) * band.width)
+    lowest = n - band.stop
+    highest = n - band.start - 1
+    negatives.scores.partition((lowest, highest))
+    rivals = np.sort(negatives.scores[lowest : highest + 1])
+    # The left side counts the rivals strictly below: a tie is an error.
+    n_beaten = np.searchsorted(rivals, positives.scores, side="left")
+    n_pairs = len(positives.scores) * band.width
+    return int(n_beaten.sum()) / n_pairs
 
 
 def tpr_at_fpr_score(
@@ -166,16 +180,18 @@ def tpr_at_fpr_score(
     if rate == 1.0:
         return 1.0
     threshold = negatives.first_beyond(rate)
-    base, step = negatives.above(threshold), negatives.at(threshold)
-    share = min(max(rate * negatives.total - base, 0.0) / step, 1.0)
-    return (positives.above(threshold) + share * positives.at(threshold)) / positives.total
+    # The point lies on the segment of the scores that tie at the threshold: what share of it is to its left?
+    missing = rate * negatives.total - negatives.above(threshold)
+    share = min(max(missing, 0.0) / negatives.at(threshold), 1.0)
+    height = positives.above(threshold) + share * positives.at(threshold)
+    return height / positives.total
 
 
 def partial_auc_scorer(
     fpr_range: tuple[float, float] = _FULL,
     *,
     tpr_range: tuple[float, float] | None = None,
-    normalize: str = "width",
+    normalize: Normalize = "width",
     pos_label: object = None,
 ) -> Callable[..., float]:
     """Make a scorer for model selection, such as the ``scoring`` of a grid search.
@@ -207,7 +223,7 @@ def partial_auc_scorer(
     >>> scores.shape
     (3,)
     """
-    fpr, tpr = check_range(fpr_range), check_range(_FULL if tpr_range is None else tpr_range, "tpr_range")
+    fpr, tpr = _check_rectangle(fpr_range, tpr_range)
     _check_normalize(normalize, fpr, tpr)
     scorer: Callable[..., float] = make_scorer(
         _partial_auc_of_classes,
@@ -255,37 +271,51 @@ def froc_band(
     >>> froc_band((0.2, 0.3), n_images=1000, n_negatives=50_000)
     (0.004, 0.006)
     """
-    for name, number in (("n_images", n_images), ("n_negatives", n_negatives)):
-        if not isinstance(number, Integral) or number < 1:
-            raise ValueError(f"{name} must be a whole number of at least 1, got {number!r}.")
+    _check_count("n_images", n_images)
+    _check_count("n_negatives", n_negatives)
     try:
-        low, high = (float(rate) * n_images / n_negatives for rate in false_positives_per_image)
+        low, high = (float(count) for count in false_positives_per_image)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"false_positives_per_image must be a pair (low, high) of numbers, got {false_positives_per_image!r}."
-        ) from None
-    if not 0 <= low < high <= 1:
-        raise ValueError(
-            f"false_positives_per_image must satisfy 0 <= low < high <= {n_negatives / n_images:g}, the negatives "
-            f"in an image, got {false_positives_per_image!r}."
+        problem = f"must be a pair (low, high) of numbers, got {false_positives_per_image!r}."
+        raise ParameterError("false_positives_per_image", problem) from None
+    lowest_rate = position(low, n_images) / n_negatives
+    highest_rate = position(high, n_images) / n_negatives
+    if not 0 <= lowest_rate < highest_rate <= 1:
+        problem = (
+            f"must satisfy 0 <= low < high <= {n_negatives / n_images:g}, the negatives in an image, "
+            f"got {false_positives_per_image!r}."
         )
-    return low, high
+        raise ParameterError("false_positives_per_image", problem)
+    return lowest_rate, highest_rate
 
 
-def _normalized(share: float, fpr: _Range, tpr: _Range, normalize: str) -> float:
+def _check_count(name: str, number: object) -> None:
+    if not isinstance(number, Integral) or number < 1:
+        raise ParameterError(name, f"must be a whole number of at least 1, got {number!r}.")
+
+
+def _check_rectangle(fpr_range: _Range, tpr_range: _Range | None) -> tuple[_Range, _Range]:
+    fpr = check_range(fpr_range)
+    tpr = _FULL if tpr_range is None else check_range(tpr_range, "tpr_range")
+    return fpr, tpr
+
+
+def _check_normalize(normalize: str, fpr: _Range, tpr: _Range) -> None:
+    if normalize not in ("width", "none", "mcclish"):
+        raise ParameterError("normalize", f"must be 'width', 'none' or 'mcclish', got {normalize!r}.")
+    if normalize == "mcclish" and _FULL not in (fpr, tpr):
+        problem = (
+            "'mcclish' is defined for a band of one axis only; leave fpr_range or tpr_range at (0, 1), "
+            "or use normalize='width'."
+        )
+        raise ParameterError("normalize", problem)
+
+
+def _normalized(share: float, fpr: _Range, tpr: _Range, normalize: Normalize) -> float:
     if normalize == "width":
         return share
     if normalize == "none":
         return share * (fpr[1] - fpr[0]) * (tpr[1] - tpr[0])
+    # Of the diagonal, the curve of chance, the mean TPR over a band of FPR, or the mean 1 - FPR over a band of TPR.
     chance = sum(fpr) / 2 if tpr == _FULL else 1 - sum(tpr) / 2
     return (1 + (share - chance) / (1 - chance)) / 2
-
-
-def _check_normalize(normalize: str, fpr: _Range, tpr: _Range) -> None:
-    if normalize not in _NORMALIZE:
-        raise ValueError(f"normalize must be 'width', 'none' or 'mcclish', got {normalize!r}.")
-    if normalize == "mcclish" and _FULL not in (fpr, tpr):
-        raise ValueError(
-            "normalize='mcclish' is defined for a band of one axis only; "
-            "leave fpr_range or tpr_range at (0, 1), or use normalize='width'."
-        )

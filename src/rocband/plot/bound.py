@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rocband._errors import ParameterError
 from rocband.inference import generalization_bound
 from rocband.inference.intervals import FULL
 from rocband.plot.style import COLORS, SHADE, STYLES, one_panel
@@ -16,6 +17,9 @@ from rocband.plot.style import COLORS, SHADE, STYLES, one_panel
 __all__ = ["plot_generalization_bound"]
 
 _Range = tuple[float, float]
+
+# Darker than other quiet text, which would have too little contrast on the shade.
+_ON_SHADE = "#595959"
 
 
 def plot_generalization_bound(
@@ -54,25 +58,26 @@ def plot_generalization_bound(
     'log'
     """
     if not isinstance(prevalence, Real) or not 0 < prevalence < 1:
-        raise ValueError(f"prevalence must lie strictly between 0 and 1, got {prevalence!r}.")
+        raise ParameterError("prevalence", f"must lie strictly between 0 and 1, got {prevalence!r}.")
     totals = np.geomspace(1e3, 1e9, 61) if sizes is None else np.asarray(sizes, dtype=np.float64)
     ax = one_panel() if ax is None else ax
     for number, band in enumerate(fpr_ranges):
-        bounds = [
-            generalization_bound(
-                max(round(prevalence * size), 1),
-                max(round((1 - prevalence) * size), 1),
-                fpr_range=band,
-                vc_dimension=vc_dimension,
-            ).risk
-            for size in totals.tolist()
-        ]
-        color, style = COLORS[number % len(COLORS)], STYLES[number % len(STYLES)]
-        ax.loglog(totals, bounds, color=color, linestyle=style, linewidth=1.8, label=f"FPR {band[0]:g} to {band[1]:g}")
+        bounds = [_bound(size, prevalence, band, vc_dimension) for size in totals.tolist()]
+        color = COLORS[number % len(COLORS)]
+        style = STYLES[number % len(STYLES)]
+        label = f"FPR {band[0]:g} to {band[1]:g}"
+        ax.loglog(totals, bounds, color=color, linestyle=style, linewidth=1.8, label=label)
+    # A risk is at most 1, so that a bound above says nothing.
     ax.axhspan(1.0, ax.get_ylim()[1], color=SHADE, zorder=0)
-    ax.annotate("says nothing", (totals[-1], 1.0), (-4, 4), textcoords="offset points", ha="right", color="#595959")
+    ax.annotate("says nothing", (totals[-1], 1.0), (-4, 4), textcoords="offset points", ha="right", color=_ON_SHADE)
     ax.set(xlabel="Samples", ylabel="Bound on risk above training risk", xlim=(totals[0], totals[-1]))
     ax.margins(y=0)
     ax.legend(frameon=False, loc="lower left")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def _bound(size: float, prevalence: float, band: _Range, vc_dimension: int) -> float:
+    n_positives = max(round(prevalence * size), 1)
+    n_negatives = max(round((1 - prevalence) * size), 1)
+    return generalization_bound(n_positives, n_negatives, fpr_range=band, vc_dimension=vc_dimension).risk

@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rocband._errors import ParameterError
 from rocband.plot.style import COLORS, SHADE, one_panel, two_panels
 
 __all__ = ["plot_convergence"]
 
 _Array = npt.NDArray[np.float64]
+
+# The first values of a run, often far from the last, may lie outside the picture.
+_EARLY = 0.2
+# Room above and below the values, as a share of their height, so that no line runs on the frame.
+_MARGIN = 0.1
 
 
 def plot_convergence(history: Iterable[Any], *, axes: Sequence[Any] | None = None) -> Sequence[Any]:
@@ -46,14 +52,19 @@ def plot_convergence(history: Iterable[Any], *, axes: Sequence[Any] | None = Non
     """
     records = list(history)
     if not records:
-        raise ValueError("history is empty; pass the history_ of a fitted estimator.")
-    passes, objective, bound, gap = (_column(records, key) for key in ("passes", "objective", "lower_bound", "gap"))
+        raise ParameterError("history", "is empty; pass the history_ of a fitted estimator.")
+    passes = _column(records, "passes")
+    objective = _column(records, "objective")
+    bound = _column(records, "lower_bound")
+    gap = _column(records, "gap")
     certified = bool(np.any(gap > 0))
     if axes is None:
         axes = two_panels() if certified else [one_panel()]
     _draw_values(axes[0], passes, objective, bound)
     if certified:
-        axes[1].semilogy(passes[gap > 0], gap[gap > 0], color=COLORS[2], linewidth=1.8)
+        # A logarithmic axis has no place for a gap of 0.
+        open_gap = gap > 0
+        axes[1].semilogy(passes[open_gap], gap[open_gap], color=COLORS[2], linewidth=1.8)
         axes[1].set(ylabel="Gap")
     axes[-1].set(xlabel="Passes over the data")
     for panel in axes:
@@ -73,13 +84,17 @@ def _draw_values(ax: Any, passes: _Array, objective: _Array, bound: _Array) -> N
 
 def _column(records: Sequence[Any], key: str) -> _Array:
     values = [record[key] if isinstance(record, Mapping) else getattr(record, key) for record in records]
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    # None, of a record without a bound, becomes NaN.
+    return np.array(values, dtype=np.float64)
 
 
 def _focus(objective: _Array, bound: _Array) -> tuple[float, float]:
     """Limits that show the end of a run well: early values may be far away."""
-    later = slice(len(objective) // 5, None)
-    values = np.concatenate((objective[later], bound[later]))
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    margin = 0.1 * ((high - low) or abs(high) or 1.0)
+    first = int(_EARLY * len(objective))
+    values = np.concatenate((objective[first:], bound[first:]))
+    low = float(np.nanmin(values))
+    high = float(np.nanmax(values))
+    # A run that stands still has no height of its own.
+    height = (high - low) or abs(high) or 1.0
+    margin = _MARGIN * height
     return low - margin, high + margin

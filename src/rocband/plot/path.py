@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rocband._errors import ParameterError
 from rocband.plot.style import COLORS, QUIET, one_panel
 
 __all__ = ["plot_path"]
@@ -36,12 +37,15 @@ def plot_path(cv: Any, *, ax: Any = None) -> Any:
     >>> ax.get_xscale()
     'log'
     """
-    Cs, scores = np.asarray(cv.Cs_, dtype=np.float64), np.asarray(cv.scores_, dtype=np.float64)
+    Cs = np.asarray(cv.Cs_, dtype=np.float64)
+    scores = np.asarray(cv.scores_, dtype=np.float64)
     if scores.ndim != 2 or len(scores) != len(Cs):
-        raise ValueError(f"scores_ must have one row for each of the {len(Cs)} values of C, got shape {scores.shape}.")
+        problem = f"must have one row for each of the {len(Cs)} values of C, got shape {scores.shape}."
+        raise ParameterError("scores_", problem)
     ax = one_panel() if ax is None else ax
     mean = scores.mean(axis=1)
     ax.plot(Cs, scores, color=QUIET, linewidth=0.7, alpha=0.7)
+    # One entry in the legend for all folds.
     ax.plot([], [], color=QUIET, linewidth=0.7, label="one fold")
     ax.plot(Cs, mean, color=COLORS[0], linewidth=2.2, marker="o", markersize=4, label="mean of the folds")
     best = float(cv.C_)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
+from rocband._errors import ParameterError
 from rocband._input import positive_mask
 from rocband.inference import Interval, partial_auc_interval
 from rocband.inference.intervals import FULL, pointwise_band, rectangle
@@ -20,8 +21,21 @@ __all__ = ["PartialROCDisplay"]
 _Array = npt.NDArray[np.float64]
 _Range = tuple[float, float]
 
-_SHADE_ID, _ZOOM_ID, _CURVE_ID = "rocband-band", "rocband-zoom", "rocband-curve"
-_GRID_SIZE, _BAND_DRAWS = 101, 500
+# Marks on what is drawn, by which a later curve on the same axes finds it.
+_SHADE_ID = "rocband-band"
+_ZOOM_ID = "rocband-zoom"
+_CURVE_ID = "rocband-curve"
+_ZOOM_MARK_ID = "rocband-zoom-mark"
+# A little above 1, where a line along the top would be cut in half.
+_TOP = 1.01
+# The lower right half of the square, which the curve of a useful model leaves free, clear of both axes' labels.
+_ZOOM_PLACE = (0.47, 0.09, 0.5, 0.5)
+# Not white, so that the inset stands out, and lighter than the shade of the band.
+_ZOOM_GROUND = "#F7F7F7"
+# A point for each hundredth of the axis, which is as fine as a chart shows.
+_GRID_SIZE = 101
+# Twelve draws then lie beyond each limit of 95%, and a picture is there in a second.
+_BAND_DRAWS = 500
 
 
 class PartialROCDisplay:
@@ -64,9 +78,13 @@ class PartialROCDisplay:
         band: tuple[_Array, _Array, _Array] | None = None,
         name: str | None = None,
     ) -> None:
-        self.fpr, self.tpr = np.asarray(fpr, dtype=np.float64), np.asarray(tpr, dtype=np.float64)
-        self.fpr_range, self.tpr_range = fpr_range, tpr_range
-        self.interval, self.band, self.name = interval, band, name
+        self.fpr = np.asarray(fpr, dtype=np.float64)
+        self.tpr = np.asarray(tpr, dtype=np.float64)
+        self.fpr_range = fpr_range
+        self.tpr_range = tpr_range
+        self.interval = interval
+        self.band = band
+        self.name = name
 
     @classmethod
     def from_estimator(
@@ -118,7 +136,7 @@ class PartialROCDisplay:
         tpr_range: _Range | None = None,
         name: str | None = None,
         confidence: float | None = 0.95,
-        method: str = "spacings",
+        method: Literal["spacings", "analytic", "bootstrap"] = "spacings",
         groups: npt.ArrayLike | None = None,
         curve_band: bool = False,
         random_state: Any = None,
@@ -213,16 +231,19 @@ class PartialROCDisplay:
             Itself.
         """
         if zoom and log_fpr:
-            raise ValueError("zoom and log_fpr both enlarge the band; choose one of them.")
+            raise ParameterError("zoom", "and log_fpr both enlarge the band; choose one of them.")
         ax = one_panel((5.6, 5.6)) if ax is None else ax
         number = sum(line.get_gid() == _CURVE_ID for line in ax.get_lines())
-        style = {"color": COLORS[number % len(COLORS)], "linestyle": STYLES[number % len(STYLES)]} | line_options
+        color = COLORS[number % len(COLORS)]
+        linestyle = STYLES[number % len(STYLES)]
+        style = {"color": color, "linestyle": linestyle} | line_options
         if number == 0:
             self._prepare(ax, log_fpr=log_fpr, chance=chance)
         self.line_ = self._draw(ax, style, self._label(name, with_interval))
         self.zoom_ = self._draw_zoom(ax, style) if zoom else None
         self._draw_legend(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax
+        self.figure_ = ax.figure
         return self
 
     def _prepare(self, ax: Any, *, log_fpr: bool, chance: bool) -> None:
@@ -234,20 +255,23 @@ class PartialROCDisplay:
         if chance:
             rates = np.geomspace(*ends, 200) if log_fpr else np.array(ends)
             ax.plot(rates, rates, color=QUIET, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1.5)
-        ax.set(xlabel="False-positive rate", ylabel="True-positive rate", xlim=ends, ylim=(0.0, 1.01))
+        ax.set(xlabel="False-positive rate", ylabel="True-positive rate", xlim=ends, ylim=(0.0, _TOP))
         ax.set_aspect("auto" if log_fpr else "equal", adjustable="box")
         ax.spines[["top", "right"]].set_visible(False)
 
     def _smallest_rate(self) -> float:
-        positive = self.fpr[self.fpr > 0].min(initial=1.0) / 2
-        return float(min(positive, self.fpr_range[0] or self.fpr_range[1] / 10))
+        half_a_negative = self.fpr[self.fpr > 0].min(initial=1.0) / 2
+        left_of_band = self.fpr_range[0] or self.fpr_range[1] / 10
+        return float(min(half_a_negative, left_of_band))
 
     def _shade(self, ax: Any, smallest: float) -> None:
         if (self.fpr_range, self.tpr_range) == (FULL, FULL):
             return
-        left, bottom = max(self.fpr_range[0], smallest), self.tpr_range[0]
-        heights = self.tpr_range[1] - bottom
-        ax.bar(left, heights, self.fpr_range[1] - left, bottom, align="edge", color=SHADE, zorder=0.5, gid=_SHADE_ID)
+        left = max(self.fpr_range[0], smallest)
+        width = self.fpr_range[1] - left
+        bottom = self.tpr_range[0]
+        height = self.tpr_range[1] - bottom
+        ax.bar(left, height, width, bottom, align="edge", color=SHADE, zorder=0.5, gid=_SHADE_ID)
 
     def _draw(self, ax: Any, style: Mapping[str, Any], label: str | None) -> Any:
         floor = ax.get_xlim()[0] if ax.get_xscale() == "log" else 0.0
@@ -263,41 +287,52 @@ class PartialROCDisplay:
 
     def _inside(self) -> tuple[_Array, _Array]:
         """Corners of the part of the curve that runs inside the band."""
-        (left, right), (low, high) = self.fpr_range, self.tpr_range
+        left, right = self.fpr_range
         ends = np.interp((left, right), self.fpr, self.tpr)
         chosen = (self.fpr > left) & (self.fpr < right)
         # Where the curve is vertical, at the left end of the band, interpolation would skip its foot.
         foot = self.tpr[self.fpr <= left].min() if left == 0 else ends[0]
         fpr = np.concatenate(([left, left], self.fpr[chosen], [right]))
         tpr = np.concatenate(([foot, ends[0]], self.tpr[chosen], [ends[1]]))
-        return _cut(fpr, tpr, low, high)
+        return _cut(fpr, tpr, *self.tpr_range)
 
     def _draw_zoom(self, ax: Any, style: Mapping[str, Any]) -> Any:
-        zoom = next((child for child in ax.child_axes if child.get_gid() == _ZOOM_ID), None)
-        if zoom is None:
-            zoom = ax.inset_axes((0.47, 0.09, 0.5, 0.5))
-            zoom.set_gid(_ZOOM_ID)
-            zoom.set_xscale(ax.get_xscale())
-            zoom.set_facecolor("#F7F7F7")
-            zoom.tick_params(labelsize="small")
-            zoom.set_xlim(max(self.fpr_range[0], ax.get_xlim()[0]), self.fpr_range[1])
-            zoom.set_ylim(*self._zoom_heights())
-        else:
+        insets = [child for child in ax.child_axes if child.get_gid() == _ZOOM_ID]
+        if insets:
+            zoom = insets[0]
             heights = [*zoom.get_ylim(), *self._zoom_heights()]
             zoom.set_ylim(min(heights), max(heights))
+        else:
+            zoom = self._new_zoom(ax)
         self._draw(zoom, style, None)
-        for mark in [artist for artist in ax.get_children() if artist.get_gid() == f"{_ZOOM_ID}-mark"]:
+        # The frame around the band is drawn anew: the inset may have grown.
+        old_marks = [artist for artist in ax.get_children() if artist.get_gid() == _ZOOM_MARK_ID]
+        for mark in old_marks:
             mark.remove()
-        ax.indicate_inset_zoom(zoom, edgecolor=QUIET).set_gid(f"{_ZOOM_ID}-mark")
+        ax.indicate_inset_zoom(zoom, edgecolor=QUIET).set_gid(_ZOOM_MARK_ID)
+        return zoom
+
+    def _new_zoom(self, ax: Any) -> Any:
+        zoom = ax.inset_axes(_ZOOM_PLACE)
+        zoom.set_gid(_ZOOM_ID)
+        zoom.set_xscale(ax.get_xscale())
+        zoom.set_facecolor(_ZOOM_GROUND)
+        zoom.tick_params(labelsize="small")
+        zoom.set_xlim(max(self.fpr_range[0], ax.get_xlim()[0]), self.fpr_range[1])
+        zoom.set_ylim(*self._zoom_heights())
         return zoom
 
     def _zoom_heights(self) -> _Range:
         heights = self._inside()[1]
         if self.band is not None:
-            chosen = (self.band[0] >= self.fpr_range[0]) & (self.band[0] <= self.fpr_range[1])
-            heights = np.concatenate((heights, self.band[1][chosen], self.band[2][chosen]))
+            rates, low, high = self.band
+            chosen = (rates >= self.fpr_range[0]) & (rates <= self.fpr_range[1])
+            heights = np.concatenate((heights, low[chosen], high[chosen]))
+        # Room for the width of a line, also where the curve is flat.
         margin = max(0.05 * float(np.ptp(heights)), 0.01)
-        return max(float(heights.min()) - margin, 0.0), min(float(heights.max()) + margin, 1.01)
+        bottom = max(float(heights.min()) - margin, 0.0)
+        top = min(float(heights.max()) + margin, _TOP)
+        return bottom, top
 
     def _label(self, name: str | None, with_interval: bool) -> str | None:
         name = self.name if name is None else name
@@ -319,15 +354,19 @@ class PartialROCDisplay:
         legend.get_title().set_fontsize("medium")
 
     def _range_text(self) -> str:
-        named = (("FPR", self.fpr_range), ("TPR", self.tpr_range))
-        return ", ".join(f"{name} {low:g} to {high:g}" for name, (low, high) in named if (low, high) != FULL)
+        parts = []
+        for name, bounds in (("FPR", self.fpr_range), ("TPR", self.tpr_range)):
+            if bounds != FULL:
+                parts.append(f"{name} {bounds[0]:g} to {bounds[1]:g}")
+        return ", ".join(parts)
 
 
 def _scores(estimator: Any, X: Any, label: Any) -> _Array:
     """Scores for the label, larger for what looks more like it."""
-    if label not in list(estimator.classes_):
-        raise ValueError(f"pos_label={label!r} is not among the estimator's classes {list(estimator.classes_)}.")
-    index = list(estimator.classes_).index(label)
+    classes = list(estimator.classes_)
+    if label not in classes:
+        raise ParameterError("pos_label", f"{label!r} is not among the estimator's classes {classes}.")
+    index = classes.index(label)
     if hasattr(estimator, "decision_function"):
         scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
         return scores if index == 1 else -scores
@@ -349,8 +388,10 @@ def _cut(fpr: _Array, tpr: _Array, low: float, high: float) -> tuple[_Array, _Ar
     """Keep the part of a rising polyline between two heights."""
     ends = np.array([level for level in (low, high) if tpr[0] < level < tpr[-1]])
     at = np.searchsorted(tpr, ends)
+    # Where the line between two corners reaches a level, put a corner.
     share = (ends - tpr[at - 1]) / (tpr[at] - tpr[at - 1])
-    fpr = np.insert(fpr, at, fpr[at - 1] + share * (fpr[at] - fpr[at - 1]))
+    crossings = fpr[at - 1] + share * (fpr[at] - fpr[at - 1])
+    fpr = np.insert(fpr, at, crossings)
     tpr = np.insert(tpr, at, ends)
     inside = (tpr >= low) & (tpr <= high)
     return fpr[inside], tpr[inside]

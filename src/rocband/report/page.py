@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import resources
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +16,10 @@ import numpy.typing as npt
 import rocband
 from rocband._files import check_target, write_whole
 from rocband.inference import Interval
-from rocband.report.drawing import QUANTILES, chart_data, quantile_table
-from rocband.report.figures import COLUMNS, comparisons, operating_rates, operating_table, summaries
-from rocband.report.scorers import Study
+from rocband.inference.intervals import FULL, Method
+from rocband.inference.resampling import RandomState
+from rocband.report.drawing import COLUMNS, QUANTILES, chart_data, quantile_table
+from rocband.study import Study
 from rocband.threshold.decimals import threshold_text
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ def write(
     fpr_range: tuple[float, float],
     title: str = "Partial ROC report",
     confidence: float = 0.95,
-    method: str = "spacings",
+    method: Method = "spacings",
     n_draws: int = 2000,
     groups: npt.ArrayLike | None = None,
     prevalence: float | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     pos_label: object = None,
     verbose: int = 0,
 ) -> Path:
@@ -116,7 +116,7 @@ def write(
     study = Study.of(
         y_true,
         scores,
-        fpr_range,
+        fpr_range=fpr_range,
         confidence=confidence,
         method=method,
         n_draws=n_draws,
@@ -166,25 +166,23 @@ def _digest(name: str) -> str:
 
 def _contents(study: Study, title: str, file_name: str) -> dict[str, Any]:
     """Return what the template asks for."""
-    rates = operating_rates(study)
-    positives, negatives = study.sizes
     return {
         "title": title,
         "file_name": file_name,
         "study": study,
-        "positives": positives,
-        "negatives": negatives,
-        "n_groups": None if study.groups is None else len(np.unique(study.groups)),
-        "sample_prevalence": positives / (positives + negatives),
-        "summaries": summaries(study),
-        "comparisons": comparisons(study),
+        "positives": study.n_positives,
+        "negatives": study.n_negatives,
+        "n_groups": study.n_groups,
+        "sample_prevalence": study.sample_prevalence,
+        "summaries": [_summary(study, name) for name in study.scores],
+        "comparisons": study.comparisons,
         "columns": COLUMNS,
-        "operating": {name: _operating_rows(study, name, rates) for name in study.scores},
+        "operating": {name: _operating_rows(study, name) for name in study.scores},
         "quantiles": QUANTILES,
         "quantile_rows": quantile_table(study),
         "data": chart_data(study),
         "method": _METHODS[study.method].format(draws=study.n_draws),
-        "adjusted": _ADJUSTED.get(study.method, "intervals and p-values by max-T, from draws that all scorers share"),
+        "adjusted": _adjustment(study),
         "call": _call(study, title, file_name),
         "version": rocband.__version__,
         "chart_version": CHART_VERSION,
@@ -192,18 +190,34 @@ def _contents(study: Study, title: str, file_name: str) -> dict[str, Any]:
     }
 
 
-def _operating_rows(study: Study, name: str, rates: list[float]) -> list[dict[str, Any]]:
+def _summary(study: Study, name: str) -> dict[str, Any]:
+    """Return the figures of a scorer, without those that say nothing: the TPR at 1, and the AUC again."""
+    return {
+        "name": name,
+        "area": study.pauc(name),
+        "rate": study.tpr(name) if study.fpr_range[1] < 1 else None,
+        "auc": study.auc(name) if study.fpr_range != FULL else None,
+    }
+
+
+def _operating_rows(study: Study, name: str) -> list[dict[str, Any]]:
     """Return the operating points of a scorer; the threshold's text parts the scores as its exact value does."""
-    table = operating_table(study, name, rates, study.prevalence).reset_index()
+    table = study.operating_points(name).reset_index()
     texts = [threshold_text(threshold, study.scores[name]) for threshold in table["threshold"]]
     rows: list[dict[str, Any]] = table.assign(**{"threshold text": texts}).to_dict("records")
     return rows
 
 
+def _adjustment(study: Study) -> str:
+    """Say how the number of pairs is accounted for."""
+    if len(study.comparisons) < 2:
+        return "one pair, which needs no adjustment"
+    return _ADJUSTED.get(study.method, "intervals and p-values by max-T, from draws that all scorers share")
+
+
 def _call(study: Study, title: str, file_name: str) -> str:
-    """Return the call that makes the page, with dots for data and for states that cannot be written down."""
+    """Return the call that makes the page, with dots for data, and with the seed that was used."""
     named = ", ".join(f"{name!r}: ..." for name in study.scores)
-    state = study.random_state
     arguments = {
         "fpr_range": repr(study.fpr_range),
         "title": repr(title),
@@ -212,7 +226,7 @@ def _call(study: Study, title: str, file_name: str) -> str:
         "n_draws": repr(study.n_draws),
         "groups": "None" if study.groups is None else "...",
         "prevalence": repr(study.prevalence),
-        "random_state": repr(state) if state is None or isinstance(state, Integral) else "...",
+        "random_state": repr(study.random_state),
         "pos_label": repr(study.pos_label),
     }
     lines = [f"{file_name!r},", "y_true,", f"scores={{{named}}},", *(f"{k}={v}," for k, v in arguments.items())]

@@ -16,24 +16,21 @@ density has to be estimated.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from rocband._types import AnyArray, BoolArray, FloatArray, IndexArray
 from rocband.metrics.curve import mean_cut
+from rocband.ranks import NOISE, past, position
 
 __all__ = ["Figure", "Height", "Heights", "Influence", "Rectangle", "SmoothFigure", "Steps"]
 
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
 _Range = tuple[float, float]
-_Counts = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+_Counts = tuple[AnyArray, AnyArray]
 _Bounds = tuple[FloatArray, FloatArray]
-_NOISE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +53,30 @@ class Steps:
     count: int
 
     @classmethod
-    def of(cls, positives: npt.NDArray[Any], negatives: npt.NDArray[Any], reach: float = math.inf) -> Steps:
+    def of(cls, positives: AnyArray, negatives: AnyArray, reach: float = math.inf) -> Steps:
         """Sort the scores into steps; those after the first ``reach`` negatives become one last step."""
         distinct, level = np.unique(np.concatenate((positives, negatives)), return_inverse=True)
         level = len(distinct) - 1 - level
         m = len(positives)
-        n_positives, n_negatives = (np.bincount(part, minlength=len(distinct)) for part in (level[:m], level[m:]))
+        n_positives = np.bincount(level[:m], minlength=len(distinct))
+        n_negatives = np.bincount(level[m:], minlength=len(distinct))
         starts = _starts(n_positives > 0, n_negatives > 0)
-        starts[np.cumsum(n_negatives) - n_negatives > reach] = False
+        negatives_before = np.cumsum(n_negatives) - n_negatives
+        starts[negatives_before > reach] = False
         step = np.cumsum(starts) - 1
-        positive, negative = step[level[:m]], step[level[m:]]
-        return cls(positive, negative, np.intersect1d(positive, negative), int(step[-1]) + 1)
+        positive = step[level[:m]]
+        negative = step[level[m:]]
+        ties = np.intersect1d(positive, negative)
+        return cls(positive, negative, ties, int(step[-1]) + 1)
 
-    def own_counts(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def own_counts(self) -> tuple[IndexArray, IndexArray]:
         """Return how many positives and negatives of the sample itself each step holds, as one row each."""
-        positives, negatives = (np.bincount(part, minlength=self.count) for part in (self.positive, self.negative))
+        positives = np.bincount(self.positive, minlength=self.count)
+        negatives = np.bincount(self.negative, minlength=self.count)
         return positives[np.newaxis], negatives[np.newaxis]
 
 
-def _starts(has_positives: npt.NDArray[np.bool_], has_negatives: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _starts(has_positives: BoolArray, has_negatives: BoolArray) -> BoolArray:
     """Say which levels start a step: all but those that prolong a run of one class."""
     starts = has_positives & has_negatives
     starts[0] = True
@@ -96,7 +98,7 @@ class Figure(Protocol):
     def reach(self, n_negatives: int) -> float:
         """Return the number of top negatives after which no resampled curve matters."""
 
-    def values(self, steps: Steps, positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> FloatArray:
+    def values(self, steps: Steps, positives: AnyArray, negatives: AnyArray) -> FloatArray:
         """Return one value for each row of counts."""
 
     def polyline_values(self, x: FloatArray, y: FloatArray, totals: tuple[FloatArray, FloatArray]) -> FloatArray:
@@ -129,62 +131,81 @@ class Rectangle:
 
     def reached(self, n_negatives: int) -> float:
         """Return the number of top negatives that the sample's own curve needs."""
-        return self.fpr[1] * n_negatives
+        return position(self.fpr[1], n_negatives)
 
-    def values(self, steps: Steps, positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> FloatArray:
+    def values(self, steps: Steps, positives: AnyArray, negatives: AnyArray) -> FloatArray:
         """Return one value for each row of counts."""
-        x, y = np.cumsum(negatives, axis=1, dtype=np.float64), np.cumsum(positives, axis=1, dtype=np.float64)
-        (left, right), (low, high) = _scaled(self.fpr, x), _scaled(self.tpr, y)
+        x = np.cumsum(negatives, axis=1, dtype=np.float64)
+        y = np.cumsum(positives, axis=1, dtype=np.float64)
+        left, right = _scaled(self.fpr, x)
+        low, high = _scaled(self.tpr, y)
         tied = steps.ties
-        ends, counts = (x[:, tied], y[:, tied]), (negatives[:, tied], positives[:, tied])
+        ends = (x[:, tied], y[:, tied])
+        counts = (negatives[:, tied], positives[:, tied])
         area = _tied_area(ends, counts, (left, right), (low, high))
+        # A run of negatives is a rectangle of the height before it; runs of positives have no width.
         y -= positives
-        np.subtract(np.clip(y, low, high, out=y), low, out=y)
-        y[:, steps.ties] = 0
+        np.clip(y, low, high, out=y)
+        np.subtract(y, low, out=y)
+        y[:, tied] = 0
         np.clip(x, left, right, out=x)
         area += x[:, 0] * y[:, 0] - left[:, 0] * y[:, 0]
-        area += np.einsum("dk,dk->d", x[:, 1:], y[:, 1:]) - np.einsum("dk,dk->d", x[:, :-1], y[:, 1:])
-        share: FloatArray = np.minimum(area / ((right - left) * (high - low))[:, 0], 1.0)
-        return share
+        # The sum of (x[k] - x[k - 1]) y[k], without an array of the differences.
+        area += _row_products(x[:, 1:], y[:, 1:]) - _row_products(x[:, :-1], y[:, 1:])
+        whole = ((right - left) * (high - low))[:, 0]
+        return np.minimum(area / whole, 1.0)
 
     def polyline_values(self, x: FloatArray, y: FloatArray, totals: tuple[FloatArray, FloatArray]) -> FloatArray:
         """Return one value for each row of points, which rise from (0, 0) on; the totals stand for the rates 1."""
-        (a, b), (low, high) = ([rate * total for rate in rates] for rates, total in zip(self, totals, strict=True))
-        left, right = a, b
+        a = self.fpr[0] * totals[0]
+        b = self.fpr[1] * totals[0]
+        low = self.tpr[0] * totals[1]
+        high = self.tpr[1] * totals[1]
+        left = a
+        right = b
         if self.tpr != (0.0, 1.0):
-            left, right = (np.clip(_interpolated(y, x, level), a, b) for level in (low, high))
-        bottom, top = (np.clip(_interpolated(x, y, end), low, high) for end in (left, right))
+            left = np.clip(_interpolated(y, x, low), a, b)
+            right = np.clip(_interpolated(y, x, high), a, b)
+        bottom = np.clip(_interpolated(x, y, left), low, high)
+        top = np.clip(_interpolated(x, y, right), low, high)
         # Points outside move to where the curve enters or leaves, so that only what is inside has an area.
         np.clip(x, left[:, np.newaxis], right[:, np.newaxis], out=x)
         np.clip(y, bottom[:, np.newaxis], top[:, np.newaxis], out=y)
+        # The trapezoidal rule, summed by parts: twice the area is x y at the ends plus the sum of cross products.
         ends = x[:, -1] * y[:, -1] - x[:, 0] * y[:, 0]
-        inner = np.einsum("dk,dk->d", x[:, 1:], y[:, :-1]) - np.einsum("dk,dk->d", x[:, :-1], y[:, 1:])
+        inner = _row_products(x[:, 1:], y[:, :-1]) - _row_products(x[:, :-1], y[:, 1:])
+        # Right of where the curve leaves through the upper side, the whole height lies under it.
         area = (ends + inner) / 2 - low * (right - left) + (b - right) * (high - low)
-        share: FloatArray = np.clip(area / ((b - a) * (high - low)), 0.0, 1.0)
-        return share
-
-    def __iter__(self) -> Iterator[_Range]:
-        yield from (self.fpr, self.tpr)
+        whole = (b - a) * (high - low)
+        return np.clip(area / whole, 0.0, 1.0)
 
     def influence(self, steps: Steps) -> Influence:
         """Return the influence of every sample."""
         x, y = _corners(steps)
-        (left, low), (right, high) = self._entry(x, y), self._exit(x, y)
-        right, high = max(left, right), max(low, high)
+        left, low = self._entry(x, y)
+        right, high = self._exit(x, y)
+        right = max(left, right)
+        high = max(low, high)
         gained = -mean_cut(x[:-1], x[1:], left, right)
         moved = mean_cut(y[:-1], y[1:], low, high)
         area = (self.fpr[1] - self.fpr[0]) * (self.tpr[1] - self.tpr[0])
-        return Influence(_centred(gained[steps.positive] / area), _centred(moved[steps.negative] / area))
+        positive = _centred(gained[steps.positive] / area)
+        negative = _centred(moved[steps.negative] / area)
+        return Influence(positive, negative)
 
     def _entry(self, x: FloatArray, y: FloatArray) -> tuple[float, float]:
         """Return a' and the curve's height there."""
         crossing = _crossing(x, y, self.tpr[0])
-        return (crossing, self.tpr[0]) if crossing >= self.fpr[0] else (self.fpr[0], _height(x, y, self.fpr[0]))
+        if crossing >= self.fpr[0]:
+            return crossing, self.tpr[0]
+        return self.fpr[0], _height(x, y, self.fpr[0])
 
     def _exit(self, x: FloatArray, y: FloatArray) -> tuple[float, float]:
         """Return b' and the curve's height there."""
         crossing = _crossing(x, y, self.tpr[1])
-        return (crossing, self.tpr[1]) if crossing <= self.fpr[1] else (self.fpr[1], _height(x, y, self.fpr[1]))
+        if crossing <= self.fpr[1]:
+            return crossing, self.tpr[1]
+        return self.fpr[1], _height(x, y, self.fpr[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,15 +220,18 @@ class Height:
 
     def reached(self, n_negatives: int) -> float:
         """Return the number of top negatives that the sample's own curve needs."""
-        return self.fpr * n_negatives
+        return position(self.fpr, n_negatives)
 
-    def values(self, steps: Steps, positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> FloatArray:
+    def values(self, steps: Steps, positives: AnyArray, negatives: AnyArray) -> FloatArray:
         """Return one value for each row of counts."""
-        x, y = np.cumsum(negatives, axis=1, dtype=np.float64), np.cumsum(positives, axis=1, dtype=np.float64)
+        x = np.cumsum(negatives, axis=1, dtype=np.float64)
+        y = np.cumsum(positives, axis=1, dtype=np.float64)
         target = self.fpr * x[:, -1]
-        passed = np.count_nonzero(x <= (target * (1 + _NOISE))[:, np.newaxis], axis=1)
-        rows, step = np.arange(len(x)), np.minimum(passed, steps.count - 1)
-        rise, run = positives[rows, step], negatives[rows, step]
+        passed = np.count_nonzero(x <= past(self.fpr) * x[:, -1:], axis=1)
+        rows = np.arange(len(x))
+        step = np.minimum(passed, steps.count - 1)
+        rise = positives[rows, step]
+        run = negatives[rows, step]
         before = x[rows, step] - run
         share = np.clip((target - before) / np.maximum(run, 1), 0.0, 1.0)
         height: FloatArray = (y[rows, step] - rise + share * rise) / y[:, -1]
@@ -227,11 +251,14 @@ class Height:
         which is how far resampling moves the threshold.
         """
         x, y = _corners(steps)
-        spread = math.sqrt(max(self.fpr * (1 - self.fpr), 1 / len(steps.negative)) / len(steps.negative))
-        left, right = max(self.fpr - spread, 0.0), min(self.fpr + spread, 1.0)
+        n = len(steps.negative)
+        spread = math.sqrt(max(self.fpr * (1 - self.fpr), 1 / n) / n)
+        left = max(self.fpr - spread, 0.0)
+        right = min(self.fpr + spread, 1.0)
         slope = (_height(x, y, right) - _height(x, y, left)) / (right - left)
         before = mean_cut(x[:-1], x[1:], 0.0, 1.0) < self.fpr
-        gained, moved = before.astype(np.float64), -slope * before
+        gained = before.astype(np.float64)
+        moved = -slope * before
         return Influence(_centred(gained[steps.positive]), _centred(moved[steps.negative]))
 
 
@@ -245,7 +272,7 @@ class Heights:
         """Return the number of top negatives after which no resampled curve matters."""
         return _reach(max(self.fpr), n_negatives)
 
-    def values(self, steps: Steps, positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> FloatArray:
+    def values(self, steps: Steps, positives: AnyArray, negatives: AnyArray) -> FloatArray:
         """Return one row of values for each row of counts."""
         return np.column_stack([Height(rate).values(steps, positives, negatives) for rate in self.fpr])
 
@@ -270,13 +297,23 @@ def _scaled(rates: _Range, cumulated: FloatArray) -> tuple[FloatArray, FloatArra
 
 def _tied_area(ends: _Counts, counts: _Counts, across: _Bounds, levels: _Bounds) -> FloatArray:
     """Area under the diagonals; of ends and counts, the FPR's comes first."""
-    (x1, y1), (run, rise) = ends, counts
-    x0, y0 = x1 - run, y1 - rise
-    left, right = np.clip(x0, *across), np.clip(x1, *across)
+    x1, y1 = ends
+    run, rise = counts
+    x0 = x1 - run
+    y0 = y1 - rise
+    left = np.clip(x0, *across)
+    right = np.clip(x1, *across)
     slope = rise / np.maximum(run, 1)
-    heights = mean_cut(y0 + slope * (left - x0), y1 - slope * (x1 - right), *levels)
-    area: FloatArray = np.einsum("dk,dk->d", right - left, heights)
-    return area
+    height_left = y0 + slope * (left - x0)
+    height_right = y1 - slope * (x1 - right)
+    heights = mean_cut(height_left, height_right, *levels)
+    return _row_products(right - left, heights)
+
+
+def _row_products(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the inner product of each row of one with the same row of the other."""
+    products: FloatArray = np.einsum("dk,dk->d", first, second)
+    return products
 
 
 def _interpolated(x: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray:
@@ -284,8 +321,12 @@ def _interpolated(x: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray:
     rows = np.arange(len(x))
     passed = map(partial(np.searchsorted, side="right"), x, at)
     last = np.clip(np.fromiter(passed, np.intp, len(x)), 1, x.shape[1] - 1)
-    x0, x1, y0, y1 = x[rows, last - 1], x[rows, last], y[rows, last - 1], y[rows, last]
-    share = np.clip(np.divide(at - x0, x1 - x0, out=np.zeros_like(at), where=x1 > x0), 0.0, 1.0)
+    x0 = x[rows, last - 1]
+    x1 = x[rows, last]
+    y0 = y[rows, last - 1]
+    y1 = y[rows, last]
+    share = np.divide(at - x0, x1 - x0, out=np.zeros_like(at), where=x1 > x0)
+    share = np.clip(share, 0.0, 1.0)
     height: FloatArray = y0 + share * (y1 - y0)
     return height
 
@@ -293,7 +334,8 @@ def _interpolated(x: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray:
 def _corners(steps: Steps) -> tuple[FloatArray, FloatArray]:
     """FPR and TPR of the sample's own curve at the ends of the steps."""
     positives, negatives = steps.own_counts()
-    x, y = (np.concatenate(([0], np.cumsum(counts))) for counts in (negatives, positives))
+    x = np.concatenate(([0], np.cumsum(negatives)))
+    y = np.concatenate(([0], np.cumsum(positives)))
     return x / x[-1], y / y[-1]
 
 
@@ -308,12 +350,13 @@ def _crossing(x: FloatArray, y: FloatArray, level: float) -> float:
 
 def _height(x: FloatArray, y: FloatArray, rate: float) -> float:
     """Height at one FPR; the middle where the curve is vertical, since the area's two one-sided derivatives differ."""
-    first, last = np.searchsorted(x, (rate - _NOISE, rate + _NOISE))
+    first = int(np.searchsorted(x, rate * (1 - NOISE)))
+    last = int(np.searchsorted(x, past(rate), side="right"))
     if last > first:
         return float(y[first] + y[last - 1]) / 2
     return float(np.interp(rate, x[first - 1 : first + 1], y[first - 1 : first + 1]))
 
 
-def _centred(values: npt.NDArray[Any]) -> FloatArray:
+def _centred(values: AnyArray) -> FloatArray:
     centred: FloatArray = (values - values.mean()) / len(values)
     return centred
