@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from rocband.datasets.archive import read_archive
+
 __all__ = ["load_letter"]
 
 _FEATURES = (
@@ -47,8 +49,10 @@ def load_letter(positive: str = "Q", *, return_X_y: bool = False, as_frame: bool
     ((20000, 16), 783)
     """
     folder = files("rocband.datasets") / "data"
-    with (folder / "letter.npz").open("rb") as stream, np.load(stream, allow_pickle=False) as parts:
-        data, codes = parts["X"].astype(np.float64), parts["y_multi"]
+    with (folder / "letter.npz").open("rb") as stream:
+        archive = read_archive(stream)
+    data = np.asarray(archive.X, dtype=np.float64)
+    codes = archive.columns["y_multi"]
     target = (codes == _code(positive)).astype(np.int64)
     bunch = Bunch(
         data=data,

@@ -69,7 +69,7 @@ def fetch_a9a(
     return_X_y : bool, default False
         Return ``(data, target)`` instead of a Bunch.
     verbose : bool, optional
-        Show the progress of a download on stderr; by default when that is a terminal.
+        Say on stderr what is downloaded; by default when that is a terminal.
 
     Returns
     -------

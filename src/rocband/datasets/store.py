@@ -10,30 +10,33 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
-import io
 import os
 import sys
 import tempfile
-import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
+from sklearn.datasets import fetch_file, load_svmlight_file
+
+from rocband._progress import tell
+from rocband.datasets.archive import Archive, read_archive
 
 __all__ = ["Source", "Table", "fetch_table"]
 
-_Stream = io.BytesIO | bz2.BZ2File | gzip.GzipFile
+_Stream = BinaryIO | bz2.BZ2File | gzip.GzipFile
 
-_CHUNK = 1 << 18
-_TIMEOUT = 60.0
+# A server that is busy for a moment answers the second or third time; more only keeps one waiting where it is down.
+_RETRIES = 2
+_DELAY = 1
+# What readers raise when a file is cut short or is something else.
 _DAMAGE = (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, zlib.error)
 
 
@@ -76,13 +79,19 @@ class Table:
     def digest(self) -> str:
         """SHA-256 of the values: shape, then X in float32, then labels and split; independent of any file format."""
         state = hashlib.sha256(np.array(self.X.shape, dtype="<i8").tobytes())
-        features = (self.X,) if isinstance(self.X, np.ndarray) else (self.X.indptr, self.X.indices, self.X.data)
-        for array, kind in zip((*features, self.labels, self.split), (*_KINDS[len(features)], "u1", "u1"), strict=True):
+
+        def add(array: npt.NDArray[Any], kind: str) -> None:
             state.update(np.ascontiguousarray(array, dtype=kind).data)
+
+        if isinstance(self.X, np.ndarray):
+            add(self.X, "<f4")
+        else:
+            add(self.X.indptr, "<i8")
+            add(self.X.indices, "<i4")
+            add(self.X.data, "<f4")
+        add(self.labels, "u1")
+        add(self.split, "u1")
         return state.hexdigest()
-
-
-_KINDS = {1: ("<f4",), 3: ("<i8", "<i4", "<f4")}
 
 
 def fetch_table(
@@ -125,8 +134,8 @@ def _way_out(source: Source) -> str:
 
 def _read_copy(path: Path, source: Source) -> Table:
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            table = _from_parts({key: file[key] for key in file.files}, source)
+        with path.open("rb") as stream:
+            table = _as_table(read_archive(stream), source)
     except _DAMAGE as error:
         raise OSError(f"{path} is damaged or not such a copy ({error}); delete it and fetch again.") from error
     if table.digest() != source.sha256:
@@ -136,14 +145,11 @@ def _read_copy(path: Path, source: Source) -> Table:
     return table
 
 
-def _from_parts(parts: dict[str, Any], source: Source) -> Table:
-    if "X" in parts:
-        X = parts["X"]
-    else:
-        X = sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(parts["shape"]))
-    labels = parts["y_multi"] if "y_multi" in parts else parts["y"]
-    split = parts.get("split", np.zeros(len(labels), np.uint8))
-    return Table(_canonical(X, source.dense), labels, split)
+def _as_table(archive: Archive, source: Source) -> Table:
+    columns = archive.columns
+    labels = columns["y_multi"] if "y_multi" in columns else columns["y"]
+    split = columns.get("split", np.zeros(len(labels), np.uint8))
+    return Table(_canonical(archive.X, source.dense), labels, split)
 
 
 def _canonical(X: Any, dense: bool) -> Any:
@@ -170,19 +176,22 @@ def _write_copy(path: Path, table: Table) -> None:
 
 
 def _to_parts(table: Table) -> dict[str, Any]:
-    parts: dict[str, Any] = {"y" if table.labels.max() <= 1 else "y_multi": table.labels, "split": table.split}
+    name = "y" if table.labels.max() <= 1 else "y_multi"
+    parts: dict[str, Any] = {name: table.labels, "split": table.split}
     if isinstance(table.X, np.ndarray):
         return parts | {"X": table.X}
     return parts | {key: getattr(table.X, key) for key in ("data", "indices", "indptr", "shape")}
 
 
 def _download(source: Source, verbose: bool) -> Table:
-    parts = [_parse(_request(url, source, verbose), url, source) for url in source.urls]
+    with tempfile.TemporaryDirectory(prefix="rocband-") as folder:
+        files = [_fetch(url, folder, source, verbose) for url in source.urls]
+        parts = [_parse(path, url, source) for path, url in zip(files, source.urls, strict=True)]
     stack = np.concatenate if source.dense else sparse.vstack
+    X = _canonical(stack([X for X, _ in parts]), source.dense)
+    labels = np.concatenate([labels for _, labels in parts])
     split = np.repeat(np.arange(len(parts), dtype=np.uint8), [len(labels) for _, labels in parts])
-    table = Table(
-        _canonical(stack([X for X, _ in parts]), source.dense), np.concatenate([labels for _, labels in parts]), split
-    )
+    table = Table(X, labels, split)
     if table.digest() != source.sha256:
         raise OSError(
             f"What {source.urls[0]} gave is not the published {source.name} (checksum differs); "
@@ -191,51 +200,34 @@ def _download(source: Source, verbose: bool) -> Table:
     return table
 
 
-def _request(url: str, source: Source, verbose: bool) -> bytes:
+def _fetch(url: str, folder: str, source: Source, verbose: bool) -> Path:
+    """Download one file; scikit-learn tries again where the connection breaks off."""
+    if verbose:
+        tell(f"downloading {url}")
     try:
-        with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
-            content = _read_all(response, url, verbose)
-            expected = response.headers.get("Content-Length")
+        path: Path = fetch_file(url, folder=folder, n_retries=_RETRIES, delay=_DELAY)
     except (OSError, HTTPException) as error:
         raise OSError(
             f"{source.name} could not be downloaded from {url} ({error}); connect to the internet, {_way_out(source)}."
         ) from error
-    if expected is not None and len(content) != int(expected):
-        raise OSError(f"The download of {url} broke off after {len(content)} of {expected} bytes; try again.")
-    return content
-
-
-def _read_all(response: Any, url: str, verbose: bool) -> bytes:
-    content = io.BytesIO()
-    size = int(response.headers.get("Content-Length") or 0)
-    while chunk := response.read(_CHUNK):
-        content.write(chunk)
-        if verbose:
-            _show(url, content.tell(), size)
     if verbose:
-        print(file=sys.stderr)
-    return content.getvalue()
+        tell(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
+    return path
 
 
-def _show(url: str, done: int, size: int) -> None:
-    share = f"{done / size:4.0%} " if size else ""
-    bar = f"[{'#' * round(20 * done / size):20}] " if size else ""
-    print(f"\r{url.rsplit('/', 1)[-1]} {bar}{share}{done / 1e6:.1f} MB", end="", file=sys.stderr, flush=True)
-
-
-def _parse(content: bytes, url: str, source: Source) -> tuple[Any, npt.NDArray[np.uint8]]:
+def _parse(path: Path, url: str, source: Source) -> tuple[Any, npt.NDArray[np.uint8]]:
+    parse = _parse_svmlight if source.layout == "svmlight" else _parse_csv
     try:
-        with _unpacked(content, url) as stream:
-            return _parse_svmlight(stream, source) if source.layout == "svmlight" else _parse_csv(stream, source)
+        with _unpacked(path) as stream:
+            return parse(stream, source)
     except _DAMAGE as error:
         raise OSError(f"The file from {url} is damaged ({error}); try again.") from error
 
 
-def _unpacked(content: bytes, url: str) -> _Stream:
-    stream = io.BytesIO(content)
-    if url.endswith(".bz2"):
-        return bz2.open(stream)
-    return gzip.open(stream) if url.endswith(".gz") else stream
+def _unpacked(path: Path) -> _Stream:
+    if path.suffix == ".bz2":
+        return bz2.BZ2File(path)
+    return gzip.GzipFile(path) if path.suffix == ".gz" else path.open("rb")
 
 
 def _parse_svmlight(stream: _Stream, source: Source) -> tuple[Any, npt.NDArray[np.uint8]]:
