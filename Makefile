@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-browser lint docs bench bench-peers clean
+.PHONY: demo test test-browser lint docs bench bench-peers paper clean
 
 demo: .venv/.demo
 	$(BIN)/python -m rocband.demo
@@ -26,6 +26,9 @@ bench: .venv/.bench
 	$(BIN)/python -m benchmarks $(ARGS)
 
 bench-peers: .venv/.bench-peers
+
+paper: .venv/.bench
+	$(BIN)/python -m benchmarks.paper $(ARGS)
 
 .venv/.pip:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocband needs Python 3.11 or newer: make PYTHON=python3.12 ...")'

@@ -22,7 +22,7 @@ import sklearn
 from benchmarks import competitors
 
 HERE = Path(__file__).resolve().parent
-NO_BENCHMARKS = {"__main__", "band_objective", "cells", "pages", "regression", "sets", "standings", "timing"}
+NO_BENCHMARKS = {"__main__", "band_objective", "cells", "pages", "regression", "sets", "standings", "tangent", "timing"}
 
 
 def modules_in(folder: Path) -> list[str]:

@@ -192,15 +192,14 @@ def run(rows: int = ROWS) -> dict[str, object]:
 
 def seconds_of_risk(positives: int = 100_000, candidates: int = 1_000_000) -> float:
     """Processor time here of one evaluation of the risk, once the scores have come in."""
-    from rocband.risks import Band
-    from rocband.risks.smoothed import SmoothedRisk, Smoothing
+    from rocband.risks import Band, Scores, Smoothing, risk_for
 
     random = np.random.default_rng(0)
-    scores, rivals = random.normal(size=positives) + 1, random.normal(size=candidates)
-    risk = SmoothedRisk(Band(0, candidates - candidates // 10, candidates))
+    scores = Scores.of(random.normal(size=positives) + 1, random.normal(size=candidates))
+    risk = risk_for("tight", Band(0, candidates - candidates // 10, candidates))
     before = time.process_time()
     for _ in range(3):
-        risk.linearize(scores, rivals, Smoothing(0.1, 0.1))
+        risk.plane(scores, Smoothing(0.1, 0.1))
     return (time.process_time() - before) / 3
 
 

@@ -11,19 +11,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit, train_test_split
 
 from benchmarks.sets import load
 from benchmarks.timing import watched
-from rocband import KernelPartialAUCSVC
+from rocband import KernelPartialAUCSVC, PartialAUCSVC
 from rocband.metrics import partial_auc_score, partial_auc_scorer
-from rocband.rows import as_rows
-from rocband.rows.kernel import Kernel
-from rocband.rows.nystroem import NystroemFeatures, choose_landmarks
-from rocband.solvers.certified import Settings
-from rocband.solvers.path import solve
-from rocband.solvers.problem import Problem
 
 BAND, COMPONENTS = (0.02, 0.05), 1000
 SPLITS = {"letter Q": 3, "ijcnn1": 3, "covtype 5": 3}
@@ -103,9 +98,23 @@ def split_figures(A: Any, a: Any, B: Any, b: Any) -> Figures:
     }
 
 
-def score_driven(kernel: Kernel, X: Any, positive: Any, random: np.random.Generator) -> Any:
+def features_of(X: Any, landmarks: Any) -> Nystroem:
+    """Return Nystroem's features with exactly these landmarks: fitted to no other rows, it takes them all."""
+    return Nystroem(kernel="rbf", gamma=1 / X.shape[1], n_components=len(landmarks)).fit(X[landmarks])
+
+
+def balanced(positive: Any, count: int, random: np.random.Generator) -> Any:
+    """Draw rows of both classes, half of them positives where there are enough."""
+    positives = np.flatnonzero(positive)
+    half = min(count // 2, len(positives))
+    drawn = random.choice(positives, half, replace=False)
+    others = random.choice(np.flatnonzero(~positive), count - half, replace=False)
+    return np.concatenate([drawn, others])
+
+
+def score_driven(X: Any, positive: Any, random: np.random.Generator) -> Any:
     """Half positives, a quarter negatives that a pilot model puts high, a quarter others."""
-    pilot = NystroemFeatures(kernel, X, choose_landmarks(positive, LANDMARKS // 4, random))
+    pilot = features_of(X, balanced(positive, LANDMARKS // 4, random))
     model = LogisticRegression(tol=1e-2, max_iter=1000).fit(pilot.transform(X), positive)
     positives, negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
     ranked = negatives[np.argsort(-model.decision_function(pilot.transform(X[negatives])))]
@@ -118,20 +127,20 @@ def score_driven(kernel: Kernel, X: Any, positive: Any, random: np.random.Genera
 def landmark_figures(name: str, C: float) -> dict[str, list[float]]:
     """Test pAUC with landmarks drawn at random, in balance, and by a pilot's scores; one split, several draws."""
     A, a, B, b = next(load(name).splits(1, LANDMARK_ROWS))
-    kernel = Kernel("rbf", 1 / A.shape[1])
     scores: dict[str, list[float]] = {"random": [], "balanced": [], "score-driven": []}
     for repeat in range(REPEATS):
         random = np.random.default_rng(repeat)
         choices = {
             "random": random.choice(len(a), LANDMARKS, replace=False),
-            "balanced": choose_landmarks(a, LANDMARKS, random),
-            "score-driven": score_driven(kernel, A, a, random),
+            "balanced": balanced(a, LANDMARKS, random),
+            "score-driven": score_driven(A, a, random),
         }
         for label, landmarks in choices.items():
-            features = NystroemFeatures(kernel, A, landmarks)
-            problem, zero = Problem(as_rows(features.transform(A)), a, BAND), np.zeros(LANDMARKS)
-            fit = solve(problem, "tight", C, zero, Settings(1e-3), zero)
-            scores[label].append(partial_auc_score(b, features.transform(B) @ fit.w, fpr_range=BAND))
+            features = features_of(A, landmarks)
+            model = PartialAUCSVC(BAND, surrogate="tight", C=C, anchor=None, tol=1e-3)
+            model.fit(features.transform(A), a)
+            values = model.decision_function(features.transform(B))
+            scores[label].append(partial_auc_score(b, values, fpr_range=BAND))
     return scores
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.tangent import tight_tangent
 from benchmarks.timing import interleaved, peak_bytes, ratios, summary
-from rocband.risks import Band, tight
 
 NEGATIVES, POSITIVES, COLUMNS, HIGH = 1_000_000, 20_000, 50, 0.05
 TARGETS = {"share_of_product": 1 / 3}
@@ -27,8 +27,8 @@ def measure() -> dict[str, object]:
     w = rng.normal(size=COLUMNS) / np.sqrt(COLUMNS)
     scores = X @ w
     positives, negatives = scores[:POSITIVES] + 1, scores[POSITIVES:]
-    band = Band.from_range((0.0, HIGH), NEGATIVES)
-    calls = {"product": lambda: X @ w, "linearize": lambda: tight(positives, negatives, band)}
+    tangent = tight_tangent((0.0, HIGH), NEGATIVES)
+    calls = {"product": lambda: X @ w, "linearize": lambda: tangent(positives, negatives)}
     seconds = interleaved(calls, repeats=50)
     return {
         "share_of_product": ratios(seconds["linearize"], seconds["product"]),

@@ -13,10 +13,13 @@ from sklearn.model_selection import GridSearchCV
 from benchmarks.sets import standardized
 from rocband import PartialAUCSVC, PartialAUCSVCCV
 from rocband.metrics import partial_auc_scorer
+from rocband.problems.rows import RowsProblem
+from rocband.risks import Band, risk_for
 from rocband.rows import as_rows
-from rocband.solvers.certified import Settings
-from rocband.solvers.path import solve, solve_path
-from rocband.solvers.problem import Problem
+from rocband.solvers.objective import Objective
+from rocband.solvers.path import solve_path
+from rocband.solvers.result import Settings
+from rocband.solvers.solve import solve
 
 BAND, FOLDS = (0.0, 0.1), 5
 PATH = np.logspace(-5, 4, 10)
@@ -26,10 +29,12 @@ GRID = np.logspace(-1, 4, 10)
 def passes() -> dict[str, Any]:
     """Data passes of the whole path and of its last C, and how far the objectives are from independent fits."""
     X, y = standardized("ijcnn1")
-    problem, origin = Problem(as_rows(X), y, BAND), np.zeros(X.shape[1])
-    fits = solve_path(problem, "tight", PATH.tolist(), origin, Settings(), origin)
+    problem = RowsProblem(as_rows(X), y)
+    risk = risk_for("tight", Band.from_range(BAND, problem.n_negatives))
+    origin = np.zeros(X.shape[1])
+    fits = solve_path(problem, risk, PATH.tolist(), origin, Settings(), origin)
     path = problem.passes
-    alone = [solve(problem, "tight", C, origin, Settings(), origin) for C in PATH.tolist()]
+    alone = [solve(Objective(problem, risk, C, origin), Settings(), origin) for C in PATH.tolist()]
     last = alone[-1].history[-1].passes
     away = max(abs(a.objective - b.objective) / a.C for a, b in zip(fits, alone, strict=True))
     return {"path": path, "largest_C_alone": last, "ratio": path / last, "largest_difference_over_C": away}

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import importlib
 import sys
+from contextlib import nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from benchmarks import competitors, regression, standings
+from benchmarks import competitors, hot_paths, regression, standings
 from benchmarks.band_objective import band_objective
 from benchmarks.boards import quality, scale
 from benchmarks.boards import time_to_accuracy_page as times
 from benchmarks.cells import Cell, fill
 from benchmarks.competitors import Recipe, no_aim, whole_band
 from benchmarks.pages import spread_labels
+from benchmarks.regression import Called, Compared
+from benchmarks.sets import Split, made, made_on_disk
+from benchmarks.tangent import tight_tangent
 from scipy.optimize import approx_fprime
 
-from rocband.reproduce.sets import Split
+from rocband import PartialAUCSVC, PartialAUCSVCCV
+from rocband.datasets import make_band_problem
+from rocband.inference import partial_auc_interval
 
 
 def pair_loss(y, scores, fpr_range):
@@ -160,24 +167,115 @@ def test_scale_stops_in_time(monkeypatch):
     assert scale.reason_to_stop(last, 12.0, 100.0, 20.0) == "would take 24 s"
 
 
+def test_scale_climbs_until_a_fit_is_too_slow_and_keeps_arrays_and_maps_apart(monkeypatch, tmp_path):
+    asked = []
+
+    def alone(label, rows, columns, storage, limit):
+        asked.append((rows, storage))
+        return {"seconds": rows / 100, "added_megabytes": 1.0}
+
+    monkeypatch.setattr(scale, "alone", alone)
+    monkeypatch.setattr(scale, "free_megabytes", lambda: 1000.0)
+    path = tmp_path / "scale.jsonl"
+    sizes = ((100, 2), (1000, 2), (10_000, 2))
+    found = scale.climb("rocband", sizes, "array", 20.0, path)
+    assert [record.get("seconds") for record in found] == [1.0, 10.0, None]
+    assert found[-1]["stopped"] == "would take 100 s"
+    scale.climb("rocband", sizes[:1], "array", 20.0, path)
+    scale.climb("rocband", sizes[:1], "map", 20.0, path)
+    assert asked == [(100, "array"), (1000, "array"), (100, "map")]
+    assert scale.most_rows(found, ["rocband", "other"]) == {"rocband": 1000, "other": 0}
+
+
+def test_a_made_set_is_the_same_in_memory_and_on_disk(tmp_path):
+    X, y = made(50, 20)
+    mapped, labels = made_on_disk(50, 20, str(tmp_path))
+    assert isinstance(mapped, np.memmap)
+    np.testing.assert_array_equal(mapped, X)
+    np.testing.assert_array_equal(labels, y)
+
+
 class FakeWorker:
-    """Takes given seconds, the first being the warm-up."""
+    """Takes given seconds, the first being the warm-up, and reaches given objectives."""
 
     cases = ("case",)
 
-    def __init__(self, *seconds):
-        self.left = list(seconds)
+    def __init__(self, *seconds, objectives=None):
+        objectives = objectives or [None] * len(seconds)
+        self.left = [Called(*each, 0.01) for each in zip(seconds, objectives, strict=True)]
 
-    def seconds(self, name):
+    def call(self, name):
         return self.left.pop(0)
 
 
 def test_regression_looks_at_the_spread(capsys):
     """One slow round is noise; a case that is slow in most rounds is not."""
-    found = regression.ratios(FakeWorker(9.0, 1.0, 2.0, 1.0), FakeWorker(1.0, 1.0, 1.0, 5.0), 3)
-    assert found == {"case": [1.0, 0.5, 5.0]}
-    assert regression.report({"noise": [1.0, 1.0, 1.0, 5.0], "slow": [1.3, 1.2, 1.25, 1.0]}, 1.1) == ["slow"]
+    found = regression.compare(FakeWorker(9.0, 1.0, 2.0, 1.0), FakeWorker(1.0, 1.0, 1.0, 5.0), 3)
+    assert found == {"case": Compared([1.0, 0.5, 5.0], None)}
+    noise = Compared([1.0, 1.0, 1.0, 5.0], None)
+    slow = Compared([1.3, 1.2, 1.25, 1.0], None)
+    assert regression.report({"noise": noise, "slow": slow}, 1.1) == (["slow"], [])
     assert "SLOWER" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("objective", "apart", "bad"),
+    [(1.0, 0.0, False), (1.019, 1.9, False), (1.021, 2.1, True), (0.981, 1.9, False), (0.5, 50.0, True)],
+)
+def test_regression_compares_objectives(objective, apart, bad, capsys):
+    """Both may be C * tol above the minimum, so twice that is allowed; one bad round is enough."""
+    base = FakeWorker(1.0, 1.0, 1.0, objectives=[1.0, 1.0, 1.0])
+    head = FakeWorker(1.0, 1.0, 1.0, objectives=[1.0, objective, 1.0])
+    found = regression.compare(base, head, 2)
+    assert found["case"].apart == pytest.approx(apart)
+    assert regression.report(found, 1.1) == ([], ["case"] if bad else [])
+    assert ("DIFFERS" in capsys.readouterr().out) == bad
+
+
+def test_an_objective_that_is_no_number_differs():
+    base = FakeWorker(1.0, 1.0, 1.0, objectives=[1.0, 1.0, 1.0])
+    head = FakeWorker(1.0, 1.0, 1.0, objectives=[1.0, float("nan"), 1.0])
+    assert regression.differs(regression.compare(base, head, 2)["case"])
+
+
+@pytest.mark.parametrize(("compared", "code"), [(([], []), 0), ((["case"], []), 1), (([], ["case"]), 1)])
+def test_regression_exits_with_an_error_where_something_is_worse(compared, code, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["regression", "HEAD"])
+    monkeypatch.setattr(regression, "checked_out", lambda revision: nullcontext(Path()))
+    monkeypatch.setattr(regression, "Worker", lambda folder: SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(regression, "compare", lambda *arguments: {})
+    monkeypatch.setattr(regression, "report", lambda *arguments: compared)
+    assert regression.main() == code
+
+
+def test_hot_paths_tell_figures():
+    X, y = make_band_problem(300, random_state=0)
+    band = (0.0, 0.3)
+    model = PartialAUCSVC(band, C=10.0, tol=1e-3).fit(X, y)
+    assert hot_paths.figure_of(model) == {"figure": model.objective_, "allowed": pytest.approx(0.01)}
+    assert hot_paths.figure_of(PartialAUCSVCCV(band, Cs=[1.0, 10.0], cv=2).fit(X, y)) is None
+    exact = {"allowed": hot_paths.ROUNDING}
+    assert hot_paths.figure_of(0.5) == {"figure": 0.5, **exact}
+    interval = partial_auc_interval(y, X[:, 0], fpr_range=band)
+    assert hot_paths.figure_of(interval) == {"figure": interval.estimate, **exact}
+    # Every pair is one unit apart in the wrong order: the hinge of each is 2.
+    plane = tight_tangent((0.0, 0.5), 4)(np.zeros(3), np.ones(4))
+    assert hot_paths.figure_of(plane) == {"figure": pytest.approx(2.0), **exact}
+
+
+def test_the_tangent_touches_and_lies_below():
+    random = np.random.default_rng(0)
+    tangent = tight_tangent((0.0, 0.5), 10)
+    s, z = random.normal(size=4), random.normal(size=10)
+    plane = tangent(s, z)
+
+    def height(s, z):
+        return plane.offset + plane.positives @ s + plane.negatives @ z[plane.index]
+
+    assert height(s, z) == pytest.approx(plane.value)
+    for _ in range(20):
+        other, rivals = random.normal(size=4), random.normal(size=10)
+        assert height(other, rivals) <= tangent(other, rivals).value + 1e-12
 
 
 def test_labels_do_not_overlap():

@@ -96,6 +96,10 @@ def write(records: dict[str, Records], limit: float, skipped: dict[str, str], qu
         "## Columns",
         "",
         *grid(records["columns"]),
+        "",
+        "## Memory maps",
+        "",
+        *grid(records["maps"]),
     ]
     save_page("board-scale", lines + closing(skipped, {}, "boards.scale"), quick)
     draw(records, quick)

@@ -15,10 +15,10 @@ from benchmarks import competitors, solver
 from benchmarks.boards import time_to_accuracy_page as page
 from benchmarks.cells import Cell, fill, kept_in
 from benchmarks.sets import Split, load, made, missing, standardized
+from benchmarks.tangent import tight_tangent
 from benchmarks.timing import interleaved, summary
 from rocband import PartialAUCSVC
 from rocband.metrics import partial_auc_score
-from rocband.risks import Band, tight
 
 FULL, TOL, C = (0.0, 1.0), 1e-4, 100.0
 BAND, LARGEST = (0.0, 0.05), "covtype 5"
@@ -57,8 +57,8 @@ def rows_of(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def full_auc_objective(X: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
     scores = X @ w
-    band = Band.from_range(FULL, int((~y).sum()))
-    return float(w @ w / 2 + C * tight(scores[y], scores[~y], band).value)
+    tangent = tight_tangent(FULL, int((~y).sum()))
+    return float(w @ w / 2 + C * tangent(scores[y], scores[~y]).value)
 
 
 def to_gap(name: str, repeats: int) -> dict[str, Any]:

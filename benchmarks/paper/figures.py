@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rocband.reproduce.tables import Outcomes, by_band, gather, how_often, mean_and_error
+from benchmarks.paper import published
+from benchmarks.paper.tables import Outcomes, by_band, gather, how_often, mean_and_error
 
 __all__ = ["FIGURES", "times"]
 
@@ -21,6 +22,7 @@ Values = Mapping[tuple[Any, ...], list[float]]
 STYLES: dict[str, tuple[str, str]] = {
     "rocband, C chosen": ("#D55E00", "o"),
     "rocband, default": ("#E69F00", "s"),
+    "rocband, no anchor": ("#8A5A44", "h"),
     "rocband": ("#D55E00", "o"),
     "SVM_pAUC": ("#0072B2", "^"),
     "SVM_pAUC^dc": ("#56B4E9", "v"),
@@ -36,11 +38,11 @@ _LABELS = {"SVM_pAUC^dc": r"SVM$_{\rm pAUC}^{\rm dc}$", "SVM_pAUC": r"SVM$_{\rm 
 
 def _pyplot() -> Any:
     try:
-        import matplotlib  # noqa: PLC0415 - optional, and slow to import
+        import matplotlib
     except ImportError:
         raise ValueError("The figures need matplotlib: pip install 'rocband[plot]'.") from None
     matplotlib.use("Agg")
-    import matplotlib.pyplot as plt  # noqa: PLC0415
+    import matplotlib.pyplot as plt
 
     return plt
 
@@ -165,13 +167,13 @@ def collapse(outcomes: Outcomes, out: Path) -> None:
     found = gather(outcomes, "collapsed", "data", "band", "method")
     bands = sorted({key[1] for key in found})
     rows = sorted({(key[0], key[2]) for key in found})
-    cells = [[found[data, band, kind] for band in bands] for data, kind in rows]
-    shares = np.array([[np.mean([each is True for each in cell]) for cell in row] for row in cells])
+    trials = [[found[data, band, kind] for band in bands] for data, kind in rows]
+    shares = np.array([[np.mean([each is True for each in trial]) for trial in row] for row in trials])
     fig, ax = plt.subplots(figsize=(1.3 + 0.95 * len(bands), 1.0 + 0.32 * len(rows)), layout="constrained")
     ax.imshow(shares, cmap="Oranges", vmin=0, vmax=2, aspect="auto")
     for (i, j), share in np.ndenumerate(shares):
         text = "never" if share == 0 else "always" if share == 1 else f"{share:.0%}"
-        text = how_often(cells[i][j]).replace(", ", ",\n") if None in cells[i][j] else text
+        text = how_often(trials[i][j]).replace(", ", ",\n") if None in trials[i][j] else text
         ax.text(j, i, text, ha="center", va="center", fontsize=8, color="#777777" if share == 0 else "black")
     ax.set_xticks(range(len(bands)), [by_band(band) for band in bands], fontsize=8)
     ax.set_yticks(range(len(rows)), [f"{data}, {kind}" for data, kind in rows], fontsize=8)
@@ -199,8 +201,6 @@ def _panels(plt: Any, titles: list[str], names: list[str]) -> tuple[Any, list[An
 
 def uci(outcomes: Outcomes, out: Path) -> None:
     """Partial AUC of every method, a panel for each data set, the paper's figures as hollow marks."""
-    from rocband.reproduce import paper  # noqa: PLC0415 - only this figure compares
-
     plt = _pyplot()
     scores = gather(outcomes, "score", "data", "method")
     sets = sorted({data for data, _ in scores})
@@ -211,9 +211,9 @@ def uci(outcomes: Outcomes, out: Path) -> None:
             middle, error = mean_and_error(scores[data, name])
             color, mark = STYLES[name]
             ax.errorbar(middle, height, xerr=np.nan_to_num(error), color=color, marker=mark, capsize=2)
-            published = paper.figure("uci", data, name, (0.02, 0.05))
-            if published is not None:
-                ax.plot(published, height, marker="o", markersize=9, mfc="none", mec=color, linestyle="none")
+            theirs = published.figure("uci", data, name, (0.02, 0.05))
+            if theirs is not None:
+                ax.plot(theirs, height, marker="o", markersize=9, mfc="none", mec=color, linestyle="none")
         _tidy(ax)
     fig.supxlabel("test partial AUC in [0.02, 0.05]; rings: the paper's figures", fontsize=9)
     fig.savefig(out / "uci.png", dpi=150)
@@ -223,7 +223,7 @@ def uci(outcomes: Outcomes, out: Path) -> None:
 def times(outcomes: Outcomes, out: Path) -> None:
     """Median seconds to choose and to fit, by method, for the largest sets."""
     plt = _pyplot()
-    whole = {cell: outcome for cell, outcome in outcomes.items() if cell.fraction == 1}
+    whole = {trial: outcome for trial, outcome in outcomes.items() if trial.fraction == 1}
     tuning, fit = (gather(whole, what, "data", "method") for what in ("tuning", "fit"))
     sets = sorted({data for data, _ in fit})
     names = [name for name in reversed(STYLES) if any(method == name for _, method in fit)]

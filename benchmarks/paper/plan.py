@@ -1,4 +1,4 @@
-"""Which cells each experiment consists of, in full and in the quick version on the embedded letters."""
+"""Which trials each experiment consists of, in full and in the quick version on the embedded letters."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
-from rocband.reproduce.cells import Cell
-from rocband.reproduce.methods import METHODS
+from benchmarks.paper.methods import METHODS
+from benchmarks.paper.trials import Trial
 
-__all__ = ["EXPERIMENTS", "Experiment", "cells_of"]
+__all__ = ["EXPERIMENTS", "Experiment", "trials_of"]
 
 Range = tuple[float, float]
 
@@ -22,39 +22,39 @@ class Experiment:
     """One table or figure of the paper, or a new one."""
 
     title: str
-    full: Callable[[], list[Cell]]
-    quick: Callable[[], list[Cell]]
+    full: Callable[[], list[Trial]]
+    quick: Callable[[], list[Trial]]
 
 
-def _uci(data: tuple[str, ...], splits: int) -> list[Cell]:
+def _uci(data: tuple[str, ...], splits: int) -> list[Trial]:
     keys = product(data, METHODS, range(splits))
-    return [Cell("uci", "score", name, method, (0.02, 0.05), split) for name, method, split in keys]
+    return [Trial("uci", "score", name, method, (0.02, 0.05), split) for name, method, split in keys]
 
 
-def _spread(data: tuple[str, ...], splits: int) -> list[Cell]:
+def _spread(data: tuple[str, ...], splits: int) -> list[Trial]:
     keys = product(data, ("SVM_AUC", "logistic regression", "rocband, C chosen"), range(splits))
-    return [Cell("spread", "score", name, method, (0.02, 0.05), split) for name, method, split in keys]
+    return [Trial("spread", "score", name, method, (0.02, 0.05), split) for name, method, split in keys]
 
 
-def _fractions(data: tuple[str, ...], fractions: tuple[float, ...], splits: int) -> list[Cell]:
-    methods = [name for name in METHODS if name not in ("SVM_pAUC^dc", "logistic regression")]
+def _fractions(data: tuple[str, ...], fractions: tuple[float, ...], splits: int) -> list[Trial]:
+    methods = [name for name in METHODS if name not in ("SVM_pAUC^dc", "logistic regression", "rocband, no anchor")]
     bands: tuple[Range, ...] = ((0.0, 0.05), (0.0, 0.1))
     keys = product(data, bands, methods, fractions, range(splits))
     return [
-        Cell("fractions", "score", name, method, band, split, fraction)
+        Trial("fractions", "score", name, method, band, split, fraction)
         for name, band, method, fraction, split in keys
-        # Feature by feature, 1,617 of them take minutes a cell.
+        # Feature by feature, 1,617 of them take minutes a trial.
         if name != "hiva" or method not in ("pAUCBoost", "Greedy")
     ]
 
 
-def _breast(data: str, splits: int) -> list[Cell]:
-    methods = [name for name in METHODS if name != "ASVM"]
+def _breast(data: str, splits: int) -> list[Trial]:
+    methods = [name for name in METHODS if name not in ("ASVM", "rocband, no anchor")]
     band = (0.2 * IMAGES, 0.3 * IMAGES)
-    return [Cell("kddcup08", "score", data, method, band, split) for method, split in product(methods, range(splits))]
+    return [Trial("kddcup08", "score", data, method, band, split) for method, split in product(methods, range(splits))]
 
 
-def _embolism(data: str, splits: int) -> list[Cell]:
+def _embolism(data: str, splits: int) -> list[Trial]:
     wanted: list[tuple[str, Range]] = [
         ("SVM_pAUC", (0.0, 0.1)),
         ("SVM_pAUC", (0.05, 0.1)),
@@ -66,17 +66,17 @@ def _embolism(data: str, splits: int) -> list[Cell]:
         ("rocband, C chosen", (0.05, 0.1)),
     ]
     keys = product(wanted, range(splits))
-    return [Cell("kddcup06", "score", data, method, band, split, tpr_at=0.1) for (method, band), split in keys]
+    return [Trial("kddcup06", "score", data, method, band, split, tpr_at=0.1) for (method, band), split in keys]
 
 
-def _steps(data: tuple[str, ...], bands: tuple[Range, ...], Cs: tuple[float, ...], splits: int) -> list[Cell]:
+def _steps(data: tuple[str, ...], bands: tuple[Range, ...], Cs: tuple[float, ...], splits: int) -> list[Trial]:
     keys = product(data, bands, Cs, ("rocband", "cutting planes"), range(splits))
-    return [Cell("steps", "steps", name, solver, band, split, C=C) for name, band, C, solver, split in keys]
+    return [Trial("steps", "steps", name, solver, band, split, C=C) for name, band, C, solver, split in keys]
 
 
-def _collapse(data: tuple[str, ...], bands: tuple[Range, ...], splits: int) -> list[Cell]:
+def _collapse(data: tuple[str, ...], bands: tuple[Range, ...], splits: int) -> list[Trial]:
     keys = product(data, bands, ("tight", "naive"), range(splits))
-    return [Cell("collapse", "collapse", name, kind, band, split, C=1e4) for name, band, kind, split in keys]
+    return [Trial("collapse", "collapse", name, kind, band, split, C=1e4) for name, band, kind, split in keys]
 
 
 UCI = ("letter Q", "ijcnn1", "cod-rna", "a9a", "covtype 5")
@@ -120,6 +120,6 @@ EXPERIMENTS: dict[str, Experiment] = {
 }
 
 
-def cells_of(names: list[str], quick: bool) -> list[Cell]:
-    """All cells of some experiments, in their order."""
-    return [cell for name in names for cell in (EXPERIMENTS[name].quick() if quick else EXPERIMENTS[name].full())]
+def trials_of(names: list[str], quick: bool) -> list[Trial]:
+    """All trials of some experiments, in their order."""
+    return [trial for name in names for trial in (EXPERIMENTS[name].quick() if quick else EXPERIMENTS[name].full())]

@@ -1,70 +1,65 @@
-"""The experiments: cells that are kept and taken up again, the textbook's solver, tables and errors."""
+"""The paper's experiments: numbers that are kept and taken up again, the textbook's solver, tables and errors."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from benchmarks import sets
+from benchmarks.cells import fill, name_of, read
+from benchmarks.paper import tables
+from benchmarks.paper.command import KEPT, main, run
+from benchmarks.paper.cutting_plane import cutting_plane_steps
+from benchmarks.paper.figures import FIGURES
+from benchmarks.paper.methods import METHODS, Task
+from benchmarks.paper.plan import EXPERIMENTS, trials_of
+from benchmarks.paper.published import figure
+from benchmarks.paper.tables import TABLES
+from benchmarks.paper.trials import Trial, compute
 
 from rocband.datasets import make_band_problem
 from rocband.metrics import partial_auc_score
-from rocband.reproduce import sets, tables
-from rocband.reproduce.cells import Cell, compute, read, write
-from rocband.reproduce.command import main, run
-from rocband.reproduce.cutting_plane import cutting_plane_steps
-from rocband.reproduce.figures import FIGURES
-from rocband.reproduce.methods import METHODS, Task
-from rocband.reproduce.paper import figure
-from rocband.reproduce.plan import EXPERIMENTS, cells_of
-from rocband.reproduce.tables import TABLES
-from rocband.rows import as_rows
-from rocband.solvers.problem import Problem
 
 BAND = (0.02, 0.05)
 
 
 @pytest.fixture
-def cell():
-    return Cell("collapse", "collapse", "letter Q", "tight", (0.0, 0.3), 0, C=100.0)
+def trial():
+    return Trial("collapse", "collapse", "letter Q", "tight", (0.0, 0.3), 0, C=100.0)
 
 
-def test_a_cell_is_the_same_every_time(cell):
-    assert compute(cell) == compute(cell)
+def test_a_number_is_the_same_every_time(trial):
+    assert compute(trial) == compute(trial)
 
 
-def test_a_kept_cell_is_read_again(cell, tmp_path):
-    outcome = json.loads(json.dumps(compute(cell)))
-    write(tmp_path, cell, outcome)
-    assert read(tmp_path, cell) == outcome
-    assert not list(tmp_path.rglob("*.tmp"))
+@pytest.mark.parametrize("damaged", ["", "{", "[]", "null", '{"key": {}}', '{"key": null, "value": {}}'])
+def test_a_damaged_line_is_computed_again(trial, tmp_path, damaged):
+    path = tmp_path / KEPT
+    path.write_text(damaged)
+    assert name_of(trial.cell().key) not in read(path)
+    values, failed = fill(path, [trial.cell()])
+    assert values == [{"result": {"collapsed": False}, "seconds": {}}]
+    assert failed == {}
+    assert read(path)[name_of(trial.cell().key)] == values[0]
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"cell": {}}', '{"cell": null, "result": {}}'])
-def test_a_damaged_cell_is_computed_again(cell, tmp_path, content):
-    path = tmp_path / cell.file
-    path.parent.mkdir(parents=True)
-    path.write_text(content)
-    assert read(tmp_path, cell) is None
-
-
-def test_every_cell_has_a_file_of_its_own():
+def test_every_number_is_kept_under_a_name_of_its_own():
     for quick in (True, False):
-        cells = cells_of(list(EXPERIMENTS), quick)
-        assert len({cell.file for cell in cells}) == len(cells)
+        trials = trials_of(list(EXPERIMENTS), quick)
+        assert len({name_of(trial.cell().key) for trial in trials}) == len(trials)
 
 
 def test_an_interrupted_run_ends_with_the_same_bytes(tmp_path, capsys):
-    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    whole = tmp_path / "whole"
+    parted = tmp_path / "parted"
     run(whole, ["collapse"], quick=True)
-    for number, cell in enumerate(cells_of(["collapse"], quick=True)):
-        if number % 2:
-            write(parted, cell, compute(cell))
-    run(parted, ["collapse"], quick=True)
-    assert "12 of them there" in capsys.readouterr().out
+    cells = [trial.cell() for trial in trials_of(["collapse"], quick=True)]
+    fill(parted / KEPT, cells[1::2])
+    run(parted, ["collapse"], quick=True, jobs=2)
+    assert f"12 of 24 are in {KEPT} already" in capsys.readouterr().out
     for name in ("results.json", "collapse.md", "collapse.png"):
         assert (whole / name).read_bytes() == (parted / name).read_bytes()
 
@@ -72,14 +67,13 @@ def test_an_interrupted_run_ends_with_the_same_bytes(tmp_path, capsys):
 @pytest.mark.parametrize("band", [(0.0, 0.3), (0.1, 0.4)])
 def test_cutting_planes_reach_the_minimum(band):
     X, y = make_band_problem(400, random_state=0)
-    problem = Problem(as_rows(X), y == 1, band)
-    steps = [cutting_plane_steps(problem, 1.0, tol, 300) for tol in (1e-2, 1e-4)]
+    steps = [cutting_plane_steps(X, y == 1, band, 1.0, tol, 300) for tol in (1e-2, 1e-4)]
     assert 1 < steps[0] <= steps[1] < 300
 
 
 def test_cutting_planes_say_when_they_stop_early():
     X, y = make_band_problem(400, random_state=0)
-    assert cutting_plane_steps(Problem(as_rows(X), y == 1, (0.0, 0.1)), 1e4, 1e-8, 5) == 5
+    assert cutting_plane_steps(X, y == 1, (0.0, 0.1), 1e4, 1e-8, 5) == 5
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -109,12 +103,12 @@ def test_figures_of_the_paper():
 
 
 def outcomes(values):
-    cells = {
-        Cell("uci", "score", "a9a", method, BAND, split): score
+    trials = {
+        Trial("uci", "score", "a9a", method, BAND, split): score
         for method, scores in values.items()
         for split, score in enumerate(scores)
     }
-    return {cell: {"result": {"score": score}, "seconds": {}} for cell, score in cells.items()}
+    return {trial: {"result": {"score": score}, "seconds": {}} for trial, score in trials.items()}
 
 
 def test_bold_is_above_the_paper_by_more_than_the_error():
@@ -147,10 +141,10 @@ def test_wrong_jobs_and_folder_are_one_sentence(tmp_path):
 
 
 def test_a_killed_run_leaves_no_worker_behind(tmp_path):
-    command = [sys.executable, "-m", "rocband.reproduce", "--quick", "--only", "steps", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "benchmarks.paper", "--quick", "--only", "steps", "--out", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as run:
-        assert "cells" in run.stdout.readline()
-        assert run.stdout.readline().startswith("[1/")  # a worker is at work
+        assert "numbers to compute" in run.stdout.readline()
+        assert "; 1 of" in run.stdout.readline()  # a worker is at work
         run.kill()
         # The workers hold the other end of the pipe: it ends when they do.
         assert "Tables and figures" not in run.stdout.read()
@@ -159,18 +153,18 @@ def test_a_killed_run_leaves_no_worker_behind(tmp_path):
 # Tables and figures, of made-up outcomes
 
 
-def made_up(cells):
-    """Outcomes that differ from cell to cell: what a table or figure shows can be told from them."""
+def made_up(trials):
+    """Outcomes that differ from trial to trial: what a table or figure shows can be told from them."""
     random = np.random.default_rng(0)
     outcomes = {}
-    for cell in cells:
+    for trial in trials:
         figures = {
             "score": {"score": float(random.random()), "chosen": {}},
             "steps": {"steps": int(random.integers(5, 900)), "enough": bool(random.random() < 0.9)},
             "collapse": {"collapsed": [True, False, None][random.integers(3)]},
         }
-        seconds = {"tuning": float(random.random()), "fit": float(random.random())} if cell.kind == "score" else {}
-        outcomes[cell] = {"cell": {}, "result": figures[cell.kind], "seconds": seconds}
+        seconds = {"tuning": float(random.random()), "fit": float(random.random())} if trial.kind == "score" else {}
+        outcomes[trial] = {"result": figures[trial.kind], "seconds": seconds}
     return outcomes
 
 
@@ -179,10 +173,10 @@ def test_every_table_holds_every_row_and_every_figure_is_drawn(name, tmp_path):
     outcomes = made_up(EXPERIMENTS[name].full())
     text = TABLES[name](outcomes)
     for what in ("data", "method"):
-        for value in {getattr(cell, what) for cell in outcomes}:
+        for value in {getattr(trial, what) for trial in outcomes}:
             assert value.replace("^dc", "<sup>dc</sup>") in text or value in text
     widths = {line.count("|") for line in text.splitlines() if line.startswith("|") and "---" not in line}
-    assert len(widths) <= len({cell.data for cell in outcomes})
+    assert len(widths) <= len({trial.data for trial in outcomes})
     if name in FIGURES:
         FIGURES[name](outcomes, tmp_path)
         picture = plt.imread(tmp_path / f"{name}.png")
@@ -191,28 +185,28 @@ def test_every_table_holds_every_row_and_every_figure_is_drawn(name, tmp_path):
 
 def test_what_a_table_says_of_steps_and_collapses():
     first, second = (
-        Cell("steps", "steps", "d", "rocband", (0, 0.1), 0, C=1.0),
-        Cell("steps", "steps", "d", "cutting planes", (0, 0.1), 0, C=1.0),
+        Trial("steps", "steps", "d", "rocband", (0, 0.1), 0, C=1.0),
+        Trial("steps", "steps", "d", "cutting planes", (0, 0.1), 0, C=1.0),
     )
     counted = {
         first: {"result": {"steps": 7, "enough": True}, "seconds": {}},
         second: {"result": {"steps": 1000, "enough": False}, "seconds": {}},
     }
     assert "| d | [0, 0.1] | 1 | 7 | > 1000 |" in TABLES["steps"](counted)
-    splits = [Cell("collapse", "collapse", "d", "tight", (0, 0.1), k, C=1e4) for k in range(3)]
+    splits = [Trial("collapse", "collapse", "d", "tight", (0, 0.1), k, C=1e4) for k in range(3)]
     found = {
-        cell: {"result": {"collapsed": value}, "seconds": {}}
-        for cell, value in zip(splits, (True, None, False), strict=True)
+        trial: {"result": {"collapsed": value}, "seconds": {}}
+        for trial, value in zip(splits, (True, None, False), strict=True)
     }
     assert "| d | tight | 1 of 3, 1 open |" in TABLES["collapse"](found).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_a_collapse_of_tight_is_one_of_naive():
     outcomes = {
-        kind: compute(Cell("collapse", "collapse", "letter Q", kind, (0.0, 0.01), 0, C=1e4))["result"]["collapsed"]
+        kind: compute(Trial("collapse", "collapse", "letter Q", kind, (0.0, 0.01), 0, C=1e4))["result"]["collapsed"]
         for kind in ("tight", "naive")
     }
     assert outcomes == {"tight": True, "naive": True}
-    assert compute(Cell("collapse", "collapse", "letter Q", "tight", (0.0, 1.0), 0, C=1e4))["result"] == {
+    assert compute(Trial("collapse", "collapse", "letter Q", "tight", (0.0, 1.0), 0, C=1e4))["result"] == {
         "collapsed": False
     }

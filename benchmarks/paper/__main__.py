@@ -1,6 +1,6 @@
 """Run the experiments."""
 
-from rocband.reproduce.command import main
+from benchmarks.paper.command import main
 
 if __name__ == "__main__":
     main()

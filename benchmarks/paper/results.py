@@ -13,35 +13,35 @@ import numpy as np
 import scipy
 import sklearn
 
+from benchmarks.paper import figures, tables
+from benchmarks.paper.plan import EXPERIMENTS
+from benchmarks.paper.trials import Trial
 from rocband import __version__
-from rocband.reproduce import figures, tables
-from rocband.reproduce.cells import Cell
-from rocband.reproduce.plan import EXPERIMENTS
 
 __all__ = ["write_results"]
 
-Outcomes = Mapping[Cell, dict[str, Any]]
+Outcomes = Mapping[Trial, dict[str, Any]]
 
 
 def write_results(out: Path, names: list[str], outcomes: Outcomes, quick: bool) -> None:
     """Write ``results.json``, the times apart from it, and a table or a figure for each experiment."""
-    ordered = sorted(outcomes, key=lambda cell: json.dumps(asdict(cell), sort_keys=True))
-    _write_json(out / "results.json", [{**asdict(cell), **outcomes[cell]["result"]} for cell in ordered])
-    timed = [cell for cell in ordered if outcomes[cell]["seconds"]]
-    _write_json(out / "times.json", [{**asdict(cell), **outcomes[cell]["seconds"]} for cell in timed])
+    ordered = sorted(outcomes, key=lambda trial: json.dumps(asdict(trial), sort_keys=True))
+    _write_json(out / "results.json", [{**asdict(trial), **outcomes[trial]["result"]} for trial in ordered])
+    timed = [trial for trial in ordered if outcomes[trial]["seconds"]]
+    _write_json(out / "times.json", [{**asdict(trial), **outcomes[trial]["seconds"]} for trial in timed])
     versions = {"rocband": __version__, "python": platform.python_version()}
     versions |= {module.__name__: module.__version__ for module in (np, scipy, sklearn)}
-    command = f"python -m rocband.reproduce{' --quick' if quick else ''}"
+    command = f"make paper{' ARGS=--quick' if quick else ''}"
     made = f"Made by `{command}` with " + ", ".join(f"{name} {version}" for name, version in versions.items()) + ".\n"
     for name in names:
-        own = {cell: outcome for cell, outcome in outcomes.items() if cell.experiment == name}
+        own = {trial: outcome for trial, outcome in outcomes.items() if trial.experiment == name}
         title, drawn = EXPERIMENTS[name].title, name in figures.FIGURES
         picture = f"![{title}]({name}.png)\n\n" if drawn else ""
         text = f"# {title}\n\n{made}\n{picture}{tables.TABLES[name](own)}"
         (out / f"{name}.md").write_text(text, encoding="utf-8")
         if drawn:
             figures.FIGURES[name](own, out)
-    scored = {cell: outcome for cell, outcome in outcomes.items() if cell.kind == "score"}
+    scored = {trial: outcome for trial, outcome in outcomes.items() if trial.kind == "score"}
     if scored:
         title = "Seconds to choose parameters and to fit"
         text = f"# {title}\n\n{made}\n![{title}](times.png)\n\n{tables.times(scored)}"

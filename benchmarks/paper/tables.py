@@ -8,24 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from rocband.reproduce import paper
-from rocband.reproduce.cells import Cell
-from rocband.reproduce.methods import METHODS
+from benchmarks.paper import published
+from benchmarks.paper.methods import METHODS
+from benchmarks.paper.trials import Trial
 
 __all__ = ["TABLES", "Outcomes", "by_band", "gather", "how_often", "mean_and_error", "times"]
 
-Outcomes = Mapping[Cell, dict[str, Any]]
+Outcomes = Mapping[Trial, dict[str, Any]]
 Range = tuple[float, float]
 
-_OURS = ("logistic regression", "rocband, default", "rocband, C chosen")
+_OURS = ("logistic regression", "rocband, default", "rocband, no anchor", "rocband, C chosen")
 
 
 def gather(outcomes: Outcomes, what: str, *keys: str) -> dict[tuple[Any, ...], list[Any]]:
-    """Collect a figure over the splits, by some attributes of the cells."""
+    """Collect a figure over the splits, by some attributes of the trials."""
     found: dict[tuple[Any, ...], list[Any]] = {}
-    for cell in sorted(outcomes, key=lambda cell: cell.split):
-        part = "result" if what in outcomes[cell]["result"] else "seconds"
-        found.setdefault(tuple(getattr(cell, key) for key in keys), []).append(outcomes[cell][part][what])
+    for trial in sorted(outcomes, key=lambda trial: trial.split):
+        part = "result" if what in outcomes[trial]["result"] else "seconds"
+        found.setdefault(tuple(getattr(trial, key) for key in keys), []).append(outcomes[trial][part][what])
     return found
 
 
@@ -52,13 +52,13 @@ def _grid(header: list[str], rows: list[list[str]]) -> str:
     return re.sub(r"(?<=\d|\*) ([±+]|of) (?=\d)", "\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", table)
 
 
-def _entry(values: list[float], published: float | None, bar: float | None) -> str:
+def _entry(values: list[float], theirs: float | None, bar: float | None) -> str:
     """Mean ± standard error, the paper's figure in brackets; bold where it is above ``bar`` by more than the error."""
     mean, error = mean_and_error(values)
     spread = f" ± {error:.4f}" if np.isfinite(error) else ""
     above = bar is not None and mean - bar > np.nan_to_num(error)
     shown = f"**{mean:.4f}**" if above else f"{mean:.4f}"
-    return f"{shown}{spread}" + (f" ({published:.4f})" if published is not None else "")
+    return f"{shown}{spread}" + (f" ({theirs:.4f})" if theirs is not None else "")
 
 
 _LEGEND = """Mean test figure over {splits} random splits, ± its standard error; in brackets what the paper reports for
@@ -69,10 +69,10 @@ machine) by more than the standard error.
 
 def _bar(experiment: str, data: str, method: str, band: Range) -> float | None:
     if method not in _OURS:
-        return paper.figure(experiment, data, method, band)
+        return published.figure(experiment, data, method, band)
     names = ("SVM_pAUC", "SVM_pAUC^dc", "SVM_AUC")
-    bands = {band} | {key[1] for key in paper.KDDCUP06} if experiment == "kddcup06" else {band}
-    figures = [paper.figure(experiment, data, name, each) for name in names for each in bands]
+    bands = {band} | {key[1] for key in published.KDDCUP06} if experiment == "kddcup06" else {band}
+    figures = [published.figure(experiment, data, name, each) for name in names for each in bands]
     return max((value for value in figures if value is not None), default=None)
 
 
@@ -84,9 +84,9 @@ def uci(outcomes: Outcomes) -> str:
     for method in _ordered(method for _, method in scores):
         row = [method.replace("^dc", "<sup>dc</sup>")]
         for data in sets:
-            published = paper.figure("uci", data, method, (0.02, 0.05))
+            theirs = published.figure("uci", data, method, (0.02, 0.05))
             values = scores.get((data, method))
-            row.append(_entry(values, published, _bar("uci", data, method, (0.02, 0.05))) if values else "")
+            row.append(_entry(values, theirs, _bar("uci", data, method, (0.02, 0.05))) if values else "")
         rows.append(row)
     splits = max(len(values) for values in scores.values())
     return _LEGEND.format(splits=splits) + "\n" + _grid(["", *sets], rows) + _substituted(sets)
@@ -99,8 +99,8 @@ def spread(outcomes: Outcomes) -> str:
     for (data, method, band), values in scores.items():
         deviation = float(np.std(values, ddof=1))
         apart = deviation * np.sqrt(1 / 5 + 1 / len(values))
-        published = paper.figure("uci", data, method, band)
-        shown = f"{published:.4f}, {(published - np.mean(values)) / apart:+.1f}" if published is not None else ""
+        theirs = published.figure("uci", data, method, band)
+        shown = f"{theirs:.4f}, {(theirs - np.mean(values)) / apart:+.1f}" if theirs is not None else ""
         rows.append([data, method, _entry(values, None, None), f"{deviation:.4f}", f"{apart:.4f}", shown])
     header = ["data", "", "mean", "deviation of a split", "of a mean of 5 from this mean", "paper, in such deviations"]
     splits = max(len(values) for values in scores.values())
@@ -113,7 +113,7 @@ def spread(outcomes: Outcomes) -> str:
 
 
 def _substituted(sets: Iterable[str]) -> str:
-    notes = [f"- {name}: {paper.STAND_INS[name]}." for name in sets if name in paper.STAND_INS]
+    notes = [f"- {name}: {published.STAND_INS[name]}." for name in sets if name in published.STAND_INS]
     return "\nWhat differs from the paper's data:\n\n" + "\n".join(notes) + "\n" if notes else ""
 
 
@@ -124,8 +124,8 @@ def kddcup(outcomes: Outcomes) -> str:
     for method in _ordered(key[2] for key in scores):
         for (experiment, data, name, band), values in scores.items():
             if name == method:
-                published = paper.figure(experiment, data, method, band)
-                shown = f"{published:.4f}" if published is not None else ""
+                theirs = published.figure(experiment, data, method, band)
+                shown = f"{theirs:.4f}" if theirs is not None else ""
                 rows.append([method, by_band(band), _entry(values, None, None), shown])
     data = sorted({key[1] for key in scores})
     splits = max(len(values) for values in scores.values())
@@ -191,7 +191,7 @@ def how_often(collapsed: list[bool | None]) -> str:
 
 def times(outcomes: Outcomes) -> str:
     """Median seconds by method and data set."""
-    whole = {cell: outcome for cell, outcome in outcomes.items() if cell.fraction == 1}
+    whole = {trial: outcome for trial, outcome in outcomes.items() if trial.fraction == 1}
     tuning, fit = (gather(whole, what, "data", "method") for what in ("tuning", "fit"))
     sets = sorted({data for data, _ in fit})
     rows = []

@@ -1,1 +1,0 @@
-"""The experiments of Narasimhan & Agarwal from one command: ``python -m rocband.reproduce``."""
