@@ -86,7 +86,9 @@ def structural_rows(pairs: Pairs, band: Band, *, tail: bool) -> Rows:
     beyond = 1 - pairs.top if tail else np.zeros_like(pairs.top)
     short = np.maximum(pairs.lost, 0) @ pairs.upper
     deep = np.maximum(1 + pairs.lost, 0) @ pairs.inside + pairs.lost @ pairs.upper + np.maximum(pairs.lost, 0) @ beyond
-    mix = np.clip(0.5 + (deep - short) / (pairs.smoothing.rank * band.width), 0, 1) if band.start else np.ones(len(deep))
+    mix = (
+        np.clip(0.5 + (deep - short) / (pairs.smoothing.rank * band.width), 0, 1) if band.start else np.ones(len(deep))
+    )
     moved = pairs.rising @ pairs.inside + pairs.upper.sum() + pairs.capped @ (beyond - pairs.upper)
     return Rows(mix, moved)
 

@@ -196,7 +196,9 @@ def test_smoothed_planes_vary_continuously(band, name):
     towards = random.normal(size=15)
 
     def weights(step):
-        plane = smoothed(name, positives + step * towards[:6], negatives + step * towards[6:], band, Smoothing(0.5, 0.3))
+        plane = smoothed(
+            name, positives + step * towards[:6], negatives + step * towards[6:], band, Smoothing(0.5, 0.3)
+        )
         return np.concatenate([plane.positives, dense(plane, 9)])
 
     path = np.array([weights(step) for step in np.linspace(0, 2, 2001)])
@@ -251,7 +253,7 @@ def slope_of_all_pairs(name, positives, negatives, band, smoothing):
 @THOROUGH
 @given(sample=close_sample, smoothing=smoothings)
 def test_slopes_are_those_of_all_pairs(sample, smoothing, name):
-    positives, negatives, band = sample
+    band = sample[2]
     plane = smoothed(name, *sample, smoothing)
     of_positives, of_negatives = slope_of_all_pairs(name, *sample, smoothing)
     # Rounding of the scores over a width of 1e-6 moves a weight by some 1e-9.

@@ -166,14 +166,14 @@ def test_a_star_is_right_on_average():
     random = np.random.default_rng(3)
     X = long_tailed(random, 600)
     graph = reference.star(random, 600, 400)
-    mean = np.average(X[graph.others], axis=0, weights=graph.share)
+    mean = np.average(X[graph.others], axis=0, weights=graph.others_weight)
     parts = [thinned(graph, 50, lengths(X), random) for _ in range(DRAWS)]
     found = [about(X, mean, part.members, part.weight) for part in parts]
     assert_right_on_average(found, about(X, mean, graph.members, graph.weight))
     assert_right_on_average([part.weight.sum() for part in parts], graph.weight.sum())
-    total = [part.share.sum() for part in parts]
-    assert_right_on_average(total, graph.share.sum())
-    centre = [np.average(X[part.others], axis=0, weights=part.share) for part in parts]
+    total = [part.others_weight.sum() for part in parts]
+    assert_right_on_average(total, graph.others_weight.sum())
+    centre = [np.average(X[part.others], axis=0, weights=part.others_weight) for part in parts]
     assert_right_on_average(centre, mean, centre_bias(total, centre))
     assert 60 < np.mean([len(part.rows) for part in parts]) < 110
 
