@@ -191,12 +191,20 @@ def test_the_scatter_of_a_part_is_about_that_of_the_whole(name):
     assert_right_on_average(found, whole, bias=0.0 if name == "bipartite" else whole / 300 * 2)
 
 
-def test_a_row_far_out_is_kept():
+@pytest.mark.parametrize("far", [17, 5017])
+@each
+def test_a_row_far_out_is_kept(name, far):
     random = np.random.default_rng(2)
-    X = random.normal(size=(5000, 2))
-    X[17] = 1000.0, 0.0
-    graph = Clique(np.arange(5000), np.ones(5000))
-    assert all(17 in thinned(graph, 100, lengths(X), random).rows for _ in range(20))
+    X = random.normal(size=(10_000, 2))
+    X[far] = 1000.0, 0.0
+    one = np.arange(5000)
+    other = one + 5000
+    graph = {
+        "bipartite": Bipartite(one, other, np.ones(5000), np.ones(5000), np.zeros_like(one), np.full(5000, 5000)),
+        "clique": Clique(np.arange(10_000), np.ones(10_000)),
+        "star": Star(one, np.ones(5000), other, np.ones(5000)),
+    }[name]
+    assert all(far in thinned(graph, 100, lengths(X), random).rows for _ in range(20))
     # By chance alone it would be among 100 of 5,000 rows in one of 50 draws.
 
 
