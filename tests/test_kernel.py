@@ -15,23 +15,25 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import reference
 import reference_kernel
 from rocband import CollapsedSolutionWarning, KernelPartialAUCSVC, PartialAUCSVC
 from rocband.datasets import make_band_problem
+from rocband.kernels.function import Kernel
+from rocband.kernels.gram import Gram
 from rocband.metrics import partial_auc_score, partial_auc_scorer
-from rocband.risks import Band
-from rocband.risks.smoothed import SmoothedRisk
-from rocband.rows.kernel import Kernel, KernelRows
-from rocband.solvers import certified
-from rocband.solvers.certified import Settings
-from rocband.solvers.kernel import KernelProblem
+from rocband.problems.gram import GramProblem
+from rocband.risks import Band, risk_for
+from rocband.solvers.certified import minimize
+from rocband.solvers.objective import Objective
 from rocband.solvers.path import solve_path
+from rocband.solvers.result import Settings
 from trusted import Sample, minimum
 
 SURROGATES = ("tight", "hinge", "ramp", "naive")
@@ -245,35 +247,35 @@ def test_indefinite_kernels_do_no_harm(data, surrogate, coef0, n_components):
 # The certificate
 
 
-def kernel_problem(X, y, fpr_range, budget=ENOUGH << 20, **options):
-    return KernelProblem(KernelRows(Kernel(**options), X, budget), y.astype(bool), fpr_range)
+def gram_problem(X, y, budget=ENOUGH << 20):
+    return GramProblem(Gram(Kernel("rbf", 0.5), X, budget), y.astype(bool))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32 - 1),
     fpr_range=st.sampled_from([(0.0, 0.2), (0.0, 1.0), (0.1, 0.4), (0.5, 0.8)]),
     C=st.sampled_from([0.1, 10.0, 1000.0]),
-    tail=st.booleans(),
+    surrogate=st.sampled_from(["tight", "naive"]),
     kept=st.sampled_from([8, 4, 1]),
 )
-def test_the_certificate_from_first_principles(seed, fpr_range, C, tail, kept):
+def test_the_certificate_from_first_principles(seed, fpr_range, C, surrogate, kept):
     """Planes and multipliers prove the bound with products made by loops, for the exact kernel."""
     random = np.random.default_rng(seed)
     X, y = random.normal(size=(36, 2)), (np.arange(36) < 9).astype(int)
     X[y == 1] *= 0.6
     gram = reference_kernel.matrix("rbf", X, X, gamma=0.5)
-    problem = kernel_problem(X, y, fpr_range, kept * 36**2, function="rbf", gamma=0.5)
-    risk, zero = SmoothedRisk(problem.band, tail=tail), np.zeros(72)
-    result = certified.minimize(problem, risk, C, zero, Settings(1e-4, 60))
-    proof, noise = result.certificate, 1e-9 if kept == 8 else 1e-5
+    risk = risk_for(surrogate, Band.from_range(fpr_range, 27))
+    problem = gram_problem(X, y, kept * 36**2)
+    result = minimize(Objective(problem, risk, C, np.zeros(72)), Settings(1e-4, 60))
+    proof = result.certificate
+    noise = 1e-9 if kept == 8 else 1e-5  # of products in single precision
     slopes = proof.slopes[:, :36]
     pull = proof.multipliers @ slopes
     assert (proof.multipliers >= 0).all()
     assert proof.multipliers.sum() == pytest.approx(C)
     bound = proof.multipliers @ proof.offsets - pull @ gram @ pull / 2
     assert bound == pytest.approx(result.lower_bound, rel=noise, abs=noise * C)
-    surrogate = "naive" if tail else "tight"
     value = reference_kernel.objective(gram, result.w[:36], y, surrogate, C, fpr_range)
     assert value == pytest.approx(result.objective, rel=noise, abs=noise * C)
     assert bound <= value + noise * C
@@ -337,7 +339,7 @@ def test_certificate_of_nystroem_features(data, surrogate):
     scores = model.decision_function(X) + model.threshold_
     weights = model.dual_coef_[0]
     band = Band.from_range(BAND, np.count_nonzero(y == 0))
-    risk = getattr(reference_kernel.reference, surrogate)(scores[y == 1], scores[y == 0], band)
+    risk = getattr(reference, surrogate)(scores[y == 1], scores[y == 0], band)
     assert model.objective_ == pytest.approx(weights @ inner @ weights / 2 + 5.0 * risk, rel=1e-5)
     assert -1e-6 <= model.dual_gap_ <= 5.0 * model.tol * 1.01
     assert model.objective_ >= KernelPartialAUCSVC(BAND, surrogate=surrogate, C=5.0, gamma=0.5).fit(X, y).lower_bound_
@@ -345,28 +347,15 @@ def test_certificate_of_nystroem_features(data, surrogate):
 
 def test_a_path_of_C_has_a_certificate_for_each(data):
     X, y = data
-    problem = kernel_problem(X, y, BAND, function="rbf", gamma=0.5)
+    problem = gram_problem(X, y)
+    risk = risk_for("tight", Band.from_range(BAND, problem.n_negatives))
     zero = np.zeros(problem.n_features)
-    fits = solve_path(problem, "tight", [1.0, 10.0, 100.0], zero, Settings(1e-4), zero)
-    for fit in fits:
-        single = KernelPartialAUCSVC(BAND, gamma=0.5, C=fit.C).fit(X, y)
-        assert 0 <= fit.objective - fit.lower_bound <= 1e-4 * fit.C
-        assert fit.objective == pytest.approx(single.objective_, abs=2e-4 * fit.C)
-    assert fits[-1].certified.planes is fits[0].certified.planes
-
-
-def test_a_fold_is_a_set_of_row_numbers(data):
-    X, y = data
-    rows = KernelRows(Kernel("rbf", 0.5), X, ENOUGH << 20)
-    train, test = next(StratifiedKFold(3).split(X, y))
-    problem = KernelProblem(rows, y.astype(bool), BAND, train)
-    zero = np.zeros(problem.n_features)
-    fit = solve_path(problem, "tight", [5.0], zero, Settings(1e-6), zero)[-1]
-    assert not fit.w[test].any()
-    alone = KernelPartialAUCSVC(BAND, gamma=0.5, C=5.0, tol=1e-6).fit(X[train], y[train])
-    assert fit.objective == pytest.approx(alone.objective_, abs=2e-6 * 5)
-    held_out = alone.decision_function(X[test]) + alone.threshold_
-    np.testing.assert_allclose(rows.scores(fit.w)[test], held_out, atol=2 * np.sqrt(2 * 5 * 2e-6))
+    results = solve_path(problem, risk, [1.0, 10.0, 100.0], zero, Settings(1e-4), zero)
+    for result in results:
+        single = KernelPartialAUCSVC(BAND, gamma=0.5, C=result.C).fit(X, y)
+        assert 0 <= result.objective - result.lower_bound <= 1e-4 * result.C
+        assert result.objective == pytest.approx(single.objective_, abs=2e-4 * result.C)
+    assert results[-1].memory.planes is results[0].memory.planes
 
 
 # Kinds of data and company
