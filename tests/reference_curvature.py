@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from rocband.risks.curvature import Bipartite, Clique, Graph, Star
+from rocband.risks.graphs import Bipartite, Clique, Graph, Star
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -453,18 +453,18 @@ def test_a_logistic_anchor_in_the_space_of_the_components(data):
 def test_verbose_prints_steps_and_progress(data, surrogate, capsys):
     X, y = data
     model = KernelPartialAUCSVC(BAND, surrogate=surrogate, verbose=1).fit(X, y)
-    lines = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().err.splitlines()
     assert len(lines) == len(model.history_)
     assert all(line.startswith("[rocband] step") for line in lines)
     many = np.tile(X, (500, 1))
     scores = model.decision_function(many)
-    lines = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().err.splitlines()
     assert 1 < len(lines) <= 10
     assert lines[-1] == "[rocband] scored 120,000 of 120,000 rows"
     model.verbose = 0
     np.testing.assert_array_equal(model.decision_function(many), scores)
     np.testing.assert_allclose(scores[: len(X)], model.decision_function(X), atol=1e-9)
-    assert not capsys.readouterr().out
+    assert capsys.readouterr() == ("", "")
 
 
 def test_scoring_takes_bounded_memory(data):

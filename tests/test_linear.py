@@ -451,14 +451,14 @@ def test_warm_start_with_other_features(data):
 def test_verbose_prints_a_line_for_each_step(data, surrogate, capsys):
     X, y = data
     model = PartialAUCSVC(BAND, surrogate=surrogate, verbose=1).fit(X, y)
-    lines = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().err.splitlines()
     certified = surrogate in ("tight", "naive")
     pattern = r"\[rocband\] step +\d+  passes +\d+  objective [\d.e+-]+"
     pattern += r"  bound [\d.e+-]+  gap [\d.e+-]+" if certified else ""
     assert all(re.fullmatch(pattern + r"  \d+\.\d\d s", line) for line in lines), lines
     assert len(lines) == len(model.history_)
     PartialAUCSVC(BAND, surrogate=surrogate).fit(X, y)
-    assert not capsys.readouterr().out
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.fixture(scope="module")

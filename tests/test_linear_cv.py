@@ -115,7 +115,7 @@ def test_groups_reach_the_splitter(data):
 def test_verbose_prints_folds_and_choice(data, capsys):
     X, y = data
     PartialAUCSVCCV(BAND, Cs=[1.0, 10.0], cv=2, verbose=1).fit(X, y)
-    lines = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().err.splitlines()
     assert [line.split(":")[0] for line in lines] == ["[rocband] fold 0", "[rocband] fold 1", "[rocband] chosen"]
 
 
