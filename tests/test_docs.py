@@ -1,4 +1,7 @@
-"""The shell sessions in the documentation run, and print what is shown there; its Python runs as doctests."""
+"""The shell sessions in the documentation run, and print what is shown there; its Python runs as doctests.
+
+Only the Python that writes the sessions' tables runs here as well.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +40,23 @@ def assert_same(said, shown):
     assert numbers[0] == pytest.approx(numbers[1], rel=0.05, abs=0.02)
 
 
+def write_tables(text, page):
+    """Run the blocks of Python that write the tables of the sessions."""
+    names: dict[str, object] = {}
+    for block in python_blocks(text):
+        if "to_csv" in block:
+            for example in doctest.DocTestParser().get_examples(block):
+                exec(compile(example.source, page.name, "single"), names)
+
+
+def python_blocks(text):
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_sessions(page, folder):
     text = page.read_text(encoding="utf-8")
-    for example in doctest.DocTestParser().get_examples(text):
-        if "to_csv" in text:
-            exec(compile(example.source, page.name, "single"), globals())
+    write_tables(text, page)
     ran = 0
     for line, shown in sessions(text):
         words = shlex.split(line, comments=True)
@@ -63,7 +77,7 @@ def test_sessions(page, folder):
 def test_all_python_is_run(page):
     """Every block of Python is a doctest, and every file that a page links to is there."""
     text = page.read_text(encoding="utf-8")
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+    for block in python_blocks(text):
         assert block.startswith(">>> ")
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]+)?\)", text):
         if not target.startswith("http"):
