@@ -6,6 +6,8 @@ Only the Python that writes the sessions' tables runs here as well.
 from __future__ import annotations
 
 import doctest
+import importlib
+import pkgutil
 import re
 import shlex
 from pathlib import Path
@@ -13,9 +15,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import rocband
 from command_line import command
 
 ROOT = Path(__file__).resolve().parent.parent
+API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", ROOT / "docs" / "command-line.md"]
 DECIMAL = re.compile(r"[+-]?\d+\.\d+(?:e[+-]\d+)?")
 
@@ -82,3 +86,22 @@ def test_all_python_is_run(page):
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]+)?\)", text):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
+
+
+def summaries():
+    """Return the names that the page of the API lists, by module."""
+    lists = re.findall(r"\.\. currentmodule:: (\S+)\n\.\. autosummary::\n\n((?: {3}\w+\n)+)", API)
+    return {module: set(names.split()) for module, names in lists}
+
+
+@pytest.mark.parametrize("module", summaries())
+def test_the_api_lists_everything_public(module):
+    public = set(importlib.import_module(module).__all__) - {"__version__"}
+    assert summaries()[module] == public
+
+
+def test_every_module_is_public_or_said_to_be_internal():
+    internal = set(re.findall(r"`(rocband\.\w+)`", API.partition("## What is internal")[2]))
+    there = {f"rocband.{module.name}" for module in pkgutil.iter_modules(rocband.__path__)}
+    visible = {name for name in there if not name.startswith("rocband._")}
+    assert {*summaries(), *internal} - {"rocband"} == visible
