@@ -1,8 +1,8 @@
 """Run benchmarks: ``python -m benchmarks [--quick] [names]``.
 
 A name may be shortened, a board's is found without ``boards.`` too, ``boards`` stands for all of them, and no names
-means everything; --list names them. With --quick only those run that have a quick form, on data that need no file; their
-pages and figures go to results/local_quick.
+means everything; --list names them. With --quick only those run that have a quick form, on data that need no file;
+their pages and figures go to results/local_quick.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Count the code as it is counted in other packages: ``python -m benchmarks.style [folders]``.
 
-Lengths of functions, comments, characters a line, assignments of several values at once, and uses of ``Any``. Docstrings
-are neither code nor comments; a line is counted as code when a token other than a comment stands on it.
+Lengths of functions, comments, characters a line, assignments of several values at once, and uses of ``Any``.
+Docstrings are neither code nor comments; a line is counted as code when a token other than a comment stands on it.
 """
 
 from __future__ import annotations
