@@ -17,11 +17,11 @@ from click.testing import CliRunner
 
 import rocband
 from command_line import command
+from printed import assert_same
 
 ROOT = Path(__file__).resolve().parent.parent
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", ROOT / "docs" / "command-line.md"]
-DECIMAL = re.compile(r"[+-]?\d+\.\d+(?:e[+-]\d+)?")
 
 
 def sessions(text):
@@ -34,14 +34,6 @@ def sessions(text):
         else:
             commands[-1][1].append(line)
     return [(line, "\n".join(shown).rstrip()) for line, shown in commands]
-
-
-def assert_same(said, shown):
-    """Compare text word by word, and decimals up to what differs from machine to machine; seconds may be any."""
-    said, shown = (re.sub(r"\d+\.\d s\.", "some s.", text.rstrip()) for text in (said, shown))
-    assert DECIMAL.sub("#", said).split() == DECIMAL.sub("#", shown).split()
-    numbers = [[float(number) for number in DECIMAL.findall(text)] for text in (said, shown)]
-    assert numbers[0] == pytest.approx(numbers[1], rel=0.05, abs=0.02)
 
 
 def write_tables(text, page):
