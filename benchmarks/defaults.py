@@ -15,7 +15,8 @@ from rocband.metrics import partial_auc_score
 
 SETS = ("cod-rna", "covtype 5", "ijcnn1", "letter G", "letter Q", "mammography", "protein", "spambase", "w8a", "a9a")
 BANDS = ((0.0, 0.05), (0.02, 0.05))
-ROWS, SPLITS = 8_000, 3
+ROWS = 8_000
+SPLITS = 3
 CONFIGURATIONS = {
     f"{surrogate}, {anchor or 'no anchor'}, C={C:g}": {"surrogate": surrogate, "anchor": anchor, "C": C}
     for surrogate, anchors, Cs in (

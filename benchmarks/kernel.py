@@ -20,15 +20,22 @@ from benchmarks.timing import watched
 from rocband import KernelPartialAUCSVC, PartialAUCSVC
 from rocband.metrics import partial_auc_score, partial_auc_scorer
 
-BAND, COMPONENTS = (0.02, 0.05), 1000
+BAND = (0.02, 0.05)
+COMPONENTS = 1000
 SPLITS = {"letter Q": 3, "ijcnn1": 3, "covtype 5": 3}
-EXACT_ROWS, EXACT_BAND = 10_000, (0.0, 0.05)
+EXACT_ROWS = 10_000
+EXACT_BAND = (0.0, 0.05)
 # gamma as a multiple of 1 / n_features, the features having variance 1. Chosen on some rows with fewer components.
-GAMMAS, CS = (1.0, 2.0, 4.0), (1e4, 1e5)
-SEARCH_ROWS, SEARCH_COMPONENTS = 30_000, 300
+GAMMAS = (1.0, 2.0, 4.0)
+CS = (1e4, 1e5)
+SEARCH_ROWS = 30_000
+SEARCH_COMPONENTS = 300
 LANDMARK_SETS = {"letter Q": 1e3, "mammography": 1e3, "ijcnn1": 1e4}  # with a C that suits each
-LANDMARK_ROWS, LANDMARKS, REPEATS = 20_000, 300, 3
-PREDICT_ROWS, PREDICT_COLUMNS = 1_000_000, 20
+LANDMARK_ROWS = 20_000
+LANDMARKS = 300
+REPEATS = 3
+PREDICT_ROWS = 1_000_000
+PREDICT_COLUMNS = 20
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "kernels.md"
 
 Figures = dict[str, Any]
@@ -116,7 +123,8 @@ def score_driven(X: Any, positive: Any, random: np.random.Generator) -> Any:
     """Half positives, a quarter negatives that a pilot model puts high, a quarter others."""
     pilot = features_of(X, balanced(positive, LANDMARKS // 4, random))
     model = LogisticRegression(tol=1e-2, max_iter=1000).fit(pilot.transform(X), positive)
-    positives, negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
+    positives = np.flatnonzero(positive)
+    negatives = np.flatnonzero(~positive)
     ranked = negatives[np.argsort(-model.decision_function(pilot.transform(X[negatives])))]
     half = min(LANDMARKS // 2, len(positives))
     top = random.choice(ranked[: int(3 * BAND[1] * len(ranked))], (LANDMARKS - half) // 2, replace=False)
@@ -167,7 +175,8 @@ def spread(values: list[float]) -> str:
 
 def table(figures: Figures) -> str:
     """Lay out the figures as a page of the documentation."""
-    one, many = figures["exact"], figures["prediction"]
+    one = figures["exact"]
+    many = figures["prediction"]
     lines = [
         "# Kernels",
         "",
