@@ -1,7 +1,8 @@
 """Run benchmarks: ``python -m benchmarks [--quick] [names]``.
 
-A name may be shortened, ``boards`` stands for all boards, and no names means all; --list names them. With --quick only
-those run that have a quick form, on data that need no file; their pages and figures go to results/local_quick.
+A name may be shortened, a board's is found without ``boards.`` too, ``boards`` stands for all of them, and no names
+means everything; --list names them. With --quick only those run that have a quick form, on data that need no file;
+their pages and figures go to results/local_quick.
 """
 
 from __future__ import annotations
@@ -22,7 +23,19 @@ import sklearn
 from benchmarks import competitors
 
 HERE = Path(__file__).resolve().parent
-NO_BENCHMARKS = {"__main__", "band_objective", "cells", "pages", "regression", "sets", "standings", "tangent", "timing"}
+# Parts of benchmarks, and commands of their own.
+NO_BENCHMARKS = {
+    "__main__",
+    "band_objective",
+    "cells",
+    "pages",
+    "regression",
+    "sets",
+    "standings",
+    "style",
+    "tangent",
+    "timing",
+}
 
 
 def modules_in(folder: Path) -> list[str]:
@@ -34,11 +47,16 @@ def available() -> list[str]:
     return boards + [name for name in modules_in(HERE) if name not in NO_BENCHMARKS]
 
 
+def means(word: str, name: str) -> bool:
+    """Tell whether a word of the command line means this benchmark."""
+    return name.startswith(word) or name.removeprefix("boards.").startswith(word)
+
+
 def chosen(wanted: list[str]) -> list[str]:
-    unknown = [name for name in wanted if not any(known.startswith(name) for known in available())]
+    unknown = [word for word in wanted if not any(means(word, name) for name in available())]
     if unknown:
         sys.exit(f"There is no benchmark named {', '.join(unknown)}; there are {', '.join(available())}.")
-    return [known for known in available() if not wanted or known.startswith(tuple(wanted))]
+    return [name for name in available() if not wanted or any(means(word, name) for word in wanted)]
 
 
 def machine() -> dict[str, object]:

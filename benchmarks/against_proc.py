@@ -13,7 +13,8 @@ import numpy as np
 
 from rocband.inference import compare_partial_auc, partial_auc_interval
 
-DRAWS, SAMPLES = 2000, 6
+DRAWS = 2000
+SAMPLES = 6
 RANGES = {
     "FPR 0 to 0.1": {"fpr_range": (0.0, 0.1)},
     "FPR 0.05 to 0.2": {"fpr_range": (0.05, 0.2)},
@@ -84,7 +85,10 @@ def compared(
     samples: list[tuple[np.ndarray, ...]], lines: list[list[float]], options: dict[str, tuple[float, float]]
 ) -> dict[str, float]:
     """Largest differences; those of the ends as multiples of the Monte Carlo error of a difference."""
-    estimates, ends, errors, ours = [], [], [], 0.0
+    estimates = []
+    ends = []
+    errors = []
+    ours = 0.0
     for (y, a, _), (estimate, low, high, _) in zip(samples, lines, strict=True):
         start = time.perf_counter()
         interval = partial_auc_interval(y, a, method="bootstrap", n_draws=DRAWS, random_state=0, **options)

@@ -19,7 +19,8 @@ _FLOOR = 1e-6  # of second derivatives: rows outside the band have none
 
 def in_band(y: np.ndarray, scores: np.ndarray, fpr_range: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of the positives and of the negatives whose ranks lie in the band."""
-    positives, negatives = np.flatnonzero(y == 1), np.flatnonzero(y != 1)
+    positives = np.flatnonzero(y == 1)
+    negatives = np.flatnonzero(y != 1)
     ranks = Ranks.from_range(fpr_range, len(negatives))
     order = negatives[np.argsort(-scores[negatives], kind="stable")]
     return positives, order[ranks.start : ranks.stop]
@@ -35,7 +36,8 @@ def band_objective(
 
     def derivatives(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         positives, chosen = in_band(y, scores, fpr_range)
-        first, second = np.zeros(len(y)), np.full(len(y), _FLOOR)
+        first = np.zeros(len(y))
+        second = np.full(len(y), _FLOOR)
         step = max(_PAIRS // len(chosen), 1)
         for start in range(0, len(positives), step):
             rows = positives[start : start + step]

@@ -36,7 +36,8 @@ SHIFTS = {"weak": (1.0, None), "strong": (2.5, None), "very strong": (4.0, None)
 GROUP_SIZE = 4
 QUICK = os.environ.get("QUICK", "") not in ("", "0")
 REPLICATES, DRAWS = (200, 300) if QUICK else (400, 400)
-QUICK_FIGURES, QUICK_SAMPLES = ("AUC", "FPR 0 to 0.05", "TPR 0.8 to 1", "TPR at FPR 0.05"), 1000
+QUICK_FIGURES = ("AUC", "FPR 0 to 0.05", "TPR 0.8 to 1", "TPR at FPR 0.05")
+QUICK_SAMPLES = 1000
 LARGE = 3000
 TARGET = (0.935, 0.965)
 NOTES = """What to take from it:
@@ -79,7 +80,8 @@ def truth(figure: str, shift: str) -> float:
     centres = np.arange(-8, 12, step)
     edges = np.concatenate((centres - step / 2, [centres[-1] + step / 2]))
     weights = np.concatenate([np.diff(norm.cdf(edges - mean)) for mean in (distance, 0.0)])
-    y, scores = np.repeat([1, 0], len(centres)), np.tile(centres, 2)
+    y = np.repeat([1, 0], len(centres))
+    scores = np.tile(centres, 2)
     score = tpr_at_fpr_score if "fpr" in FIGURES[figure] else partial_auc_score
     return score(y, scores, sample_weight=weights, **FIGURES[figure])
 
@@ -96,7 +98,8 @@ def clustered(case: Case, rng: np.random.Generator) -> Callable[[str], bool]:
     distance, grid = SHIFTS[case.shift]
     y = np.repeat([1, 0], (case.m, case.n))
     groups = np.concatenate([np.arange(size) * (case.m + case.n) // GROUP_SIZE // size for size in (case.m, case.n)])
-    shared, own = rng.normal(size=groups.max() + 1), rng.normal(size=len(y))
+    shared = rng.normal(size=groups.max() + 1)
+    own = rng.normal(size=len(y))
     scores = rounded((shared[groups] + own) / np.sqrt(2) + distance * y, grid)
     return held(case, y, scores, groups, rng)
 
@@ -226,7 +229,8 @@ def notes(results: dict[Case, dict[str, float]]) -> str:
             and all(getattr(case, name) == value for name, value in fields.items())
         ]
 
-    alone, delong = shares("spacings", pairs=False), shares("analytic", pairs=True, figure="AUC")
+    alone = shares("spacings", pairs=False)
+    delong = shares("analytic", pairs=True, figure="AUC")
     figures = {
         "low": min(alone),
         "high": max(alone),

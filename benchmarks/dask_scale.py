@@ -17,8 +17,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-BAND, C, TOL = (0.0, 0.01), 100.0, 1e-3
-ROWS, COLUMNS, BLOCK = 20_000_000, 20, 500_000
+BAND = (0.0, 0.01)
+C = 100.0
+TOL = 1e-3
+ROWS = 20_000_000
+COLUMNS = 20
+BLOCK = 500_000
 NAMES = [f"x{k}" for k in range(COLUMNS)]
 WORKER_MEMORY = "1.5GB"
 # The plan: so many positives, negatives and machines, eight blocks of rows on each, and such a network.
@@ -70,7 +74,8 @@ class Traffic:
 
     def _counting_gather(self, original: Callable[..., list[object]]) -> Callable[..., list[object]]:
         def gather(tasks: list[object]) -> list[object]:
-            name, results = self.name, original(tasks)
+            name = self.name
+            results = original(tasks)
             self.received[name] = self.received.get(name, 0) + size_of(results)
             self.rounds[name] = self.rounds.get(name, 0) + 1
             return results
@@ -120,7 +125,8 @@ def on_cluster(folder: Path) -> dict[str, object]:
     options = {"memory_limit": WORKER_MEMORY, "local_directory": folder / "workers", "dashboard_address": ":0"}
     with LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster, Client(cluster) as client:
         table = dd.read_parquet(f"{folder}/*.parquet")
-        X, y = table[NAMES], table["y"]
+        X = table[NAMES]
+        y = table["y"]
         before = sum(client.run(time.process_time).values())
         began = time.perf_counter()
         model = PartialAUCSVC(BAND, surrogate="tight", C=C, tol=TOL).fit(X, y)
@@ -163,10 +169,12 @@ def on_memory_map(folder: Path) -> dict[str, object]:
     y = np.empty(len(X), dtype=np.int8)
     for file, stop, size in zip(files, np.cumsum(sizes), sizes, strict=True):
         table = pd.read_parquet(file)
-        X[stop - size : stop], y[stop - size : stop] = table[NAMES], table["y"]
+        X[stop - size : stop] = table[NAMES]
+        y[stop - size : stop] = table["y"]
     X.flush()
     X = np.load(folder / "X.npy", mmap_mode="r")
-    began, before = time.perf_counter(), time.process_time()
+    began = time.perf_counter()
+    before = time.process_time()
     model = PartialAUCSVC(BAND, surrogate="tight", C=C, tol=TOL).fit(X, y)
     figures = figures_of(model, time.perf_counter() - began)
     return {**figures, "processor_seconds_per_pass": (time.process_time() - before) / model.n_iter_}
@@ -205,12 +213,14 @@ def seconds_of_risk(positives: int = 100_000, candidates: int = 1_000_000) -> fl
 
 def plan(measured: dict[str, object], seconds_per_pass: float, rows: int) -> dict[str, float]:
     """Carry what was measured over to the rows and machines of the plan, with a core for each block."""
-    traffic, steps = measured["traffic"], measured["steps"]
+    traffic = measured["traffic"]
+    steps = measured["steps"]
     times = {name: traffic[name]["rounds"] / steps for name in ("summary", "passing", "accumulate", "take")}
     top = BAND[1] * rows * 0.98
     reach = traffic["passing"]["bytes_received"] / 20 / traffic["passing"]["rounds"] / top
     weighed = traffic["accumulate"]["bytes_sent"] / 12 / traffic["accumulate"]["rounds"] / (0.02 * rows + top)
-    m, candidates = PLAN["positives"], reach * BAND[1] * PLAN["negatives"]
+    m = PLAN["positives"]
+    candidates = reach * BAND[1] * PLAN["negatives"]
     received = times["summary"] * 8 * m + times["passing"] * 20 * candidates
     sent = times["accumulate"] * 12 * weighed * (m + candidates / reach)
     whole = PLAN["positives"] + PLAN["negatives"]

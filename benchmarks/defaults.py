@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks.pages import heading, paragraph, table
 from benchmarks.sets import load
 from rocband import PartialAUCSVC
 from rocband.metrics import partial_auc_score
 
 SETS = ("cod-rna", "covtype 5", "ijcnn1", "letter G", "letter Q", "mammography", "protein", "spambase", "w8a", "a9a")
 BANDS = ((0.0, 0.05), (0.02, 0.05))
-ROWS, SPLITS = 8_000, 3
+ROWS = 8_000
+SPLITS = 3
 CONFIGURATIONS = {
     f"{surrogate}, {anchor or 'no anchor'}, C={C:g}": {"surrogate": surrogate, "anchor": anchor, "C": C}
     for surrogate, anchors, Cs in (
@@ -27,7 +29,12 @@ CONFIGURATIONS = {
     for anchor in anchors
     for C in Cs
 }
-TABLE = Path(__file__).resolve().parent.parent / "docs" / "defaults.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "defaults.md"
+INTRODUCTION = f"""
+Mean test pAUC over {SPLITS} random two-thirds splits (by group where rows belong together), trained on at most
+{ROWS:,} rows, nothing tuned. *Regret* is the mean distance to the best entry of a column. Made by
+`make bench ARGS=defaults`, with ROCBAND_DATA naming the folder of the data sets.
+"""
 
 
 def measure(name: str, band: tuple[float, float]) -> dict[str, list[float]]:
@@ -50,7 +57,7 @@ def run() -> dict[str, object]:
             results[f"{name} {list(band)}"] = measure(name, band)
             print(f"  {name} {list(band)}: {time.perf_counter() - began:.0f} s", flush=True)
     means = {case: {label: float(np.mean(v)) for label, v in scores.items()} for case, scores in results.items()}
-    TABLE.write_text(table(means))
+    PAGE.write_text(page(means))
     return {"mean_regret": regret(means), "test_pauc": results}
 
 
@@ -61,23 +68,18 @@ def regret(means: dict[str, dict[str, float]]) -> dict[str, float]:
     return dict(sorted(lost.items(), key=lambda item: item[1]))
 
 
-def table(means: dict[str, dict[str, float]]) -> str:
-    order = list(regret(means))
-    lost = regret(means)
-    lines = [
-        "# Evidence for the defaults",
-        "",
-        f"Mean test pAUC over {SPLITS} random two-thirds splits (by group where rows belong together), trained on at",
-        f"most {ROWS:,} rows, nothing tuned. *Regret* is the mean distance to the best entry of a column. Made by",
-        "`make bench ARGS=defaults`, with ROCBAND_DATA naming the folder of the data sets.",
-        "",
-        "| configuration | regret | " + " | ".join(means) + " |",
-        "|---|---|" + "---|" * len(means),
-    ]
-    for label in order:
+def page(means: dict[str, dict[str, float]]) -> str:
+    """Lay out the means as a page of the documentation, the best of a column in bold."""
+    best = {case: max(row.values()) for case, row in means.items()}
+    rows = []
+    for label, lost in regret(means).items():
         cells = [
-            f"**{row[label]:.3f}**" if row[label] == max(row.values()) else f"{row[label]:.3f}"
-            for row in means.values()
+            f"**{row[label]:.3f}**" if row[label] == best[case] else f"{row[label]:.3f}" for case, row in means.items()
         ]
-        lines.append(f"| {label} | {lost[label]:.4f} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        rows.append([label, f"{lost:.4f}", *cells])
+    lines = [
+        *heading("Evidence for the defaults", 1),
+        *paragraph(INTRODUCTION),
+        *table(["configuration", "regret", *means], rows),
+    ]
+    return "\n".join(lines[:-1]) + "\n"

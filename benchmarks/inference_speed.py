@@ -9,7 +9,9 @@ import numpy as np
 from benchmarks.timing import peak_bytes
 from rocband.inference import partial_auc_interval
 
-SIZES, BANDS, METHODS = (10_000, 100_000), ((0.0, 0.05), (0.0, 1.0)), ("spacings", "bootstrap", "analytic")
+SIZES = (10_000, 100_000)
+BANDS = ((0.0, 0.05), (0.0, 1.0))
+METHODS = ("spacings", "bootstrap", "analytic")
 TARGETS = {"seconds_of_100000_scores": 10.0}
 
 
@@ -28,7 +30,8 @@ def measured(size: int, band: tuple[float, float], method: str) -> dict[str, flo
     y = (rng.random(size) < 0.5).astype(np.int64)
     scores = rng.normal(size=size) + y
     options = {"fpr_range": band, "method": method, "random_state": 0}
-    start, cpu = time.perf_counter(), time.process_time()
+    start = time.perf_counter()
+    cpu = time.process_time()
     partial_auc_interval(y, scores, verbose=int(size == SIZES[-1]), **options)
     return {
         "seconds": time.perf_counter() - start,

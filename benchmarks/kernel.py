@@ -15,21 +15,52 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit, train_test_split
 
+from benchmarks.pages import glued, heading, paragraph, table
 from benchmarks.sets import load
+from benchmarks.standings import mean_and_error
 from benchmarks.timing import watched
 from rocband import KernelPartialAUCSVC, PartialAUCSVC
 from rocband.metrics import partial_auc_score, partial_auc_scorer
 
-BAND, COMPONENTS = (0.02, 0.05), 1000
+BAND = (0.02, 0.05)
+COMPONENTS = 1000
 SPLITS = {"letter Q": 3, "ijcnn1": 3, "covtype 5": 3}
-EXACT_ROWS, EXACT_BAND = 10_000, (0.0, 0.05)
+# What an exact kernel does at ease: its Gram matrix takes 400 MB.
+EXACT_ROWS = 10_000
+EXACT_BAND = (0.0, 0.05)
 # gamma as a multiple of 1 / n_features, the features having variance 1. Chosen on some rows with fewer components.
-GAMMAS, CS = (1.0, 2.0, 4.0), (1e4, 1e5)
-SEARCH_ROWS, SEARCH_COMPONENTS = 30_000, 300
-LANDMARK_SETS = {"letter Q": 1e3, "mammography": 1e3, "ijcnn1": 1e4}  # with a C that suits each
-LANDMARK_ROWS, LANDMARKS, REPEATS = 20_000, 300, 3
-PREDICT_ROWS, PREDICT_COLUMNS = 1_000_000, 20
-TABLE = Path(__file__).resolve().parent.parent / "docs" / "kernels.md"
+GAMMAS = (1.0, 2.0, 4.0)
+CS = (1e4, 1e5)
+SEARCH_ROWS = 30_000
+SEARCH_COMPONENTS = 300
+# With a C that suits each.
+LANDMARK_SETS = {"letter Q": 1e3, "mammography": 1e3, "ijcnn1": 1e4}
+LANDMARK_ROWS = 20_000
+LANDMARKS = 300
+REPEATS = 3
+PREDICT_ROWS = 1_000_000
+PREDICT_COLUMNS = 20
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "kernels.md"
+EXACT = f"""
+RBF kernel, band {EXACT_BAND}, C = 100, to a gap of C * 1e-3: {{seconds:.1f}} s, {{steps}} steps,
+{{added_megabytes:.0f}} MB at the peak, {{added_over_gram:.2f}} times the Gram matrix in single precision;
+{{rows_with_weight:,}} rows have weight.
+"""
+NYSTROEM = f"""
+Test pAUC in {BAND} over random two-thirds splits, mean and standard error; standardised features, {COMPONENTS:,}
+components, tol = 1e-3. gamma and C are chosen on at most {SEARCH_ROWS:,} training rows with {SEARCH_COMPONENTS}
+components and tol = 3e-3, a quarter held out. LightGBM has its default settings and two threads. Seconds and megabytes
+are medians of the fits; those of the search come on top. The grid of gamma was set after seeing test figures of an
+earlier run; see [choosing](choosing.md).
+"""
+DRAWN = f"""
+Test pAUC in {BAND} with {LANDMARKS} landmarks, up to {LANDMARK_ROWS:,} rows of one split, gamma = 1 / n_features; mean
+and standard error over {REPEATS} draws.
+"""
+SCORING = f"""
+{{rows:,}} rows with {COMPONENTS:,} components: {{seconds:.1f}} s and {{added_megabytes:.0f}} MB beyond the
+{{data_megabytes:.0f}} MB of the data.
+"""
 
 Figures = dict[str, Any]
 
@@ -116,7 +147,8 @@ def score_driven(X: Any, positive: Any, random: np.random.Generator) -> Any:
     """Half positives, a quarter negatives that a pilot model puts high, a quarter others."""
     pilot = features_of(X, balanced(positive, LANDMARKS // 4, random))
     model = LogisticRegression(tol=1e-2, max_iter=1000).fit(pilot.transform(X), positive)
-    positives, negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
+    positives = np.flatnonzero(positive)
+    negatives = np.flatnonzero(~positive)
     ranked = negatives[np.argsort(-model.decision_function(pilot.transform(X[negatives])))]
     half = min(LANDMARKS // 2, len(positives))
     top = random.choice(ranked[: int(3 * BAND[1] * len(ranked))], (LANDMARKS - half) // 2, replace=False)
@@ -154,72 +186,48 @@ def run() -> Figures:
             rows.append(split_figures(*part))
             print(f"  {name}: {rows[-1]['pauc']}, {rows[-1]['chosen']}", flush=True)
     figures["landmarks"] = {name: landmark_figures(name, C) for name, C in LANDMARK_SETS.items()}
-    TABLE.write_text(table(figures))
+    PAGE.write_text(page(figures))
     return figures
 
 
 def spread(values: list[float]) -> str:
-    if len(values) < 2:
-        return f"{values[0]:.4f}"
-    text = f"{np.mean(values):.4f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.4f}"
-    return text.replace(" ", "\N{NO-BREAK SPACE}")
+    mean, error = mean_and_error(values)
+    return f"{mean:.4f}" if len(values) < 2 else glued(f"{mean:.4f} ± {error:.4f}")
 
 
-def table(figures: Figures) -> str:
+def median(figures: list[Figures], what: str) -> float:
+    return float(np.median([each[what] for each in figures]))
+
+
+def nystroem_row(name: str, splits: list[Figures]) -> list[str]:
+    """Return the line of a set: both models with their cost, and the cost of our search."""
+    cells = {}
+    for label in ("Nystroem", "LightGBM"):
+        costs = [split["cost"][label] for split in splits]
+        seconds = f"{median(costs, 'seconds'):.1f}"
+        megabytes = f"{median(costs, 'added_megabytes'):.0f}"
+        cells[label] = [spread([split["pauc"][label] for split in splits]), seconds, megabytes]
+    search = f"{median([split['cost']['search'] for split in splits], 'seconds'):.1f}"
+    return [name, str(len(splits)), *cells["Nystroem"], search, *cells["LightGBM"]]
+
+
+def page(figures: Figures) -> str:
     """Lay out the figures as a page of the documentation."""
-    one, many = figures["exact"], figures["prediction"]
+    landmarks = figures["landmarks"]
+    ways = list(next(iter(landmarks.values())))
+    head = ["", "splits", "Nystroem", "seconds", "MB", "search, seconds", "LightGBM", "seconds", "MB"]
     lines = [
-        "# Kernels",
-        "",
-        f"## Exact: {EXACT_ROWS:,} rows of ijcnn1",
-        "",
-        f"RBF kernel, band {EXACT_BAND}, C = 100, to a gap of C * 1e-3: {one['seconds']:.1f} s, {one['steps']} steps, "
-        f"{one['added_megabytes']:.0f} MB at the peak, {one['added_over_gram']:.2f} times the Gram matrix in single "
-        f"precision; {one['rows_with_weight']:,} rows have weight.",
-        "",
-        "## Nystroem's features beside LightGBM",
-        "",
-        f"Test pAUC in {BAND} over random two-thirds splits, mean and standard error; standardised features,",
-        f"{COMPONENTS:,} components, tol = 1e-3. gamma and C are chosen on at most {SEARCH_ROWS:,} training rows with",
-        f"{SEARCH_COMPONENTS} components and tol = 3e-3, a quarter held out. LightGBM has its default settings and two",
-        "threads. Seconds and megabytes are medians of the fits; those of the search come on top.",
-        "The grid of gamma was set after seeing test figures of an earlier run; see [choosing](choosing.md).",
-        "",
-        "| | splits | Nystroem | seconds | MB | search, seconds | LightGBM | seconds | MB |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for name, rows in figures["nystroem"].items():
-        cells = []
-        for label in ("Nystroem", "LightGBM"):
-            costs = [row["cost"][label] for row in rows]
-            cells += [spread([row["pauc"][label] for row in rows])]
-            cells += [
-                f"{np.median([cost[what] for cost in costs]):.{n}f}"
-                for what, n in (("seconds", 1), ("added_megabytes", 0))
-            ]
-        cells.insert(3, f"{np.median([row['cost']['search']['seconds'] for row in rows]):.1f}")
-        lines.append(f"| {name} | {len(rows)} | " + " | ".join(cells) + " |")
-    lines += [
-        "",
-        "## Landmarks",
-        "",
-        f"Test pAUC in {BAND} with {LANDMARKS} landmarks, up to {LANDMARK_ROWS:,} rows of one split, gamma =",
-        f"1 / n_features; mean and standard error over {REPEATS} draws.",
-        "",
-        "| | " + " | ".join(next(iter(figures["landmarks"].values()))) + " |",
-        "|---|---|---|---|",
-    ]
-    lines += [
-        f"| {name} | " + " | ".join(spread(values) for values in columns.values()) + " |"
-        for name, columns in figures["landmarks"].items()
-    ]
-    lines += [
-        "",
-        "## Scoring",
-        "",
-        f"{many['rows']:,} rows with {COMPONENTS:,} components: {many['seconds']:.1f} s and "
-        f"{many['added_megabytes']:.0f} MB beyond the {many['data_megabytes']:.0f} MB of the data.",
-        "",
+        *heading("Kernels", 1),
+        *heading(f"Exact: {EXACT_ROWS:,} rows of ijcnn1"),
+        *paragraph(EXACT.format(**figures["exact"])),
+        *heading("Nystroem's features beside LightGBM"),
+        *paragraph(NYSTROEM),
+        *table(head, [nystroem_row(name, splits) for name, splits in figures["nystroem"].items()]),
+        *heading("Landmarks"),
+        *paragraph(DRAWN),
+        *table(["", *ways], [[name, *(spread(row[way]) for way in ways)] for name, row in landmarks.items()]),
+        *heading("Scoring"),
+        *paragraph(SCORING.format(**figures["prediction"])),
         "Made by `make bench ARGS=kernel`.",
     ]
     return "\n".join(lines) + "\n"

@@ -17,7 +17,10 @@ import numpy as np
 from benchmarks.tangent import tight_tangent
 from benchmarks.timing import interleaved, peak_bytes, ratios, summary
 
-NEGATIVES, POSITIVES, COLUMNS, HIGH = 1_000_000, 20_000, 50, 0.05
+NEGATIVES = 1_000_000
+POSITIVES = 20_000
+COLUMNS = 50
+HIGH = 0.05
 TARGETS = {"share_of_product": 1 / 3}
 
 
@@ -26,7 +29,8 @@ def measure() -> dict[str, object]:
     X = rng.normal(size=(POSITIVES + NEGATIVES, COLUMNS))
     w = rng.normal(size=COLUMNS) / np.sqrt(COLUMNS)
     scores = X @ w
-    positives, negatives = scores[:POSITIVES] + 1, scores[POSITIVES:]
+    positives = scores[:POSITIVES] + 1
+    negatives = scores[POSITIVES:]
     tangent = tight_tangent((0.0, HIGH), NEGATIVES)
     calls = {"product": lambda: X @ w, "linearize": lambda: tangent(positives, negatives)}
     seconds = interleaved(calls, repeats=50)

@@ -12,7 +12,10 @@ from benchmarks import competitors
 from benchmarks.timing import interleaved, peak_bytes, ratios, summary
 from rocband.metrics import partial_auc_score
 
-SIZE, PREVALENCE, HIGH, INNER = 10_000_000, 0.01, 0.05, (0.02, 0.05)
+SIZE = 10_000_000
+PREVALENCE = 0.01
+HIGH = 0.05
+INNER = (0.02, 0.05)
 TARGETS = {"times_faster": 10.0, "peak_per_input": 2.0}
 
 
@@ -48,7 +51,8 @@ def beside_pauc(y: np.ndarray, scores: np.ndarray) -> dict[str, object]:
         "pauc": lambda: theirs(y, scores, INNER),
     }
     seconds = interleaved(calls, repeats=3)
-    some, tied = y[:10_000], np.round(scores[:10_000], 1)
+    some = y[:10_000]
+    tied = np.round(scores[:10_000], 1)
     return {
         "times_faster": ratios(seconds["pauc"], seconds["rocband"]),
         "seconds": {name: summary(values) for name, values in seconds.items()},

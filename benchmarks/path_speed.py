@@ -21,7 +21,8 @@ from rocband.solvers.path import solve_path
 from rocband.solvers.result import Settings
 from rocband.solvers.solve import solve
 
-BAND, FOLDS = (0.0, 0.1), 5
+BAND = (0.0, 0.1)
+FOLDS = 5
 PATH = np.logspace(-5, 4, 10)
 GRID = np.logspace(-1, 4, 10)
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 import numpy as np
 
 from benchmarks.sets import standardized
 from benchmarks.timing import interleaved
-from rocband.risks.smoothed import SmoothedRisk
-from rocband.rows import as_rows
-from rocband.solvers.certified import Settings, minimize
-from rocband.solvers.problem import Problem
+from rocband._types import FloatArray, IndexArray
+from rocband.problems.rows import RowsProblem
+from rocband.risks import Band, risk_for
+from rocband.rows import Matrix, as_rows
+from rocband.solvers.certified import minimize
+from rocband.solvers.objective import Objective
+from rocband.solvers.result import Settings
 
 BANDS = ((0.0, 0.05), (0.02, 0.05), (0.0, 0.1))
 CASES = {
@@ -35,38 +40,45 @@ def data(name: str) -> tuple[np.ndarray, np.ndarray, float]:
     return X, y, float(np.median(interleaved({"X @ w": lambda: X @ w}, repeats=15)["X @ w"]))
 
 
-class TimedRows:
+class ClockedRows:
     """Rows that count the seconds spent on the data."""
 
     def __init__(self, X: np.ndarray) -> None:
-        self.inner, self.shape, self.seconds = as_rows(X), X.shape, 0.0
+        self.inner = as_rows(X)
+        self.shape = self.inner.shape
+        self.seconds = 0.0
 
-    def _timed(self, call, *arguments):
-        began = time.perf_counter()
-        result = call(*arguments)
-        self.seconds += time.perf_counter() - began
-        return result
+    def scores(self, w: FloatArray) -> FloatArray:
+        with self._clock():
+            return self.inner.scores(w)
 
-    def scores(self, w):
-        return self._timed(self.inner.scores, w)
+    def accumulate(self, weights: FloatArray, index: IndexArray) -> FloatArray:
+        with self._clock():
+            return self.inner.accumulate(weights, index)
 
-    def accumulate(self, weights, index):
-        return self._timed(self.inner.accumulate, weights, index)
+    def norms(self) -> FloatArray:
+        with self._clock():
+            return self.inner.norms()
 
-    def norms(self):
-        return self._timed(self.inner.norms)
-
-    def take(self, index):
+    def take(self, index: IndexArray) -> Matrix:
         return self.inner.take(index)
+
+    @contextmanager
+    def _clock(self) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self.seconds += time.perf_counter() - began
 
 
 def solve(
     X: np.ndarray, y: np.ndarray, band: tuple[float, float], C: float, limit: int = LIMIT
 ) -> dict[str, float | str]:
-    rows = TimedRows(X)
+    rows = ClockedRows(X)
     began = time.perf_counter()
-    problem = Problem(rows, y, band)
-    result = minimize(problem, SmoothedRisk(problem.band), C, np.zeros(X.shape[1]), Settings(max_passes=limit))
+    problem = RowsProblem(rows, y)
+    risk = risk_for("tight", Band.from_range(band, problem.n_negatives))
+    objective = Objective(problem, risk, C, origin=np.zeros(X.shape[1]))
+    result = minimize(objective, Settings(max_passes=limit))
     seconds = time.perf_counter() - began
     return {
         "passes": problem.passes,

@@ -19,7 +19,8 @@ from sklearn.linear_model import RidgeClassifier
 
 from rocband.threshold import FPRThresholdClassifier
 
-DRAWS, CONFIDENCE = 2000, 0.95
+DRAWS = 2000
+CONFIDENCE = 0.95
 SIZES = {0.01: (299, 500, 1000, 3000, 10_000), 0.05: (59, 100, 300, 1000, 10_000), 0.1: (29, 50, 100, 1000, 10_000)}
 STEPS = {"no ties": 0.0, "ties, steps of 0.1": 0.1, "ties, steps of 0.5": 0.5}
 # Sampling noise of the share of draws, at three standard errors.
@@ -61,7 +62,8 @@ def fixed_scores(target: float, n: int, step: float) -> dict[str, float]:
     rng = np.random.default_rng(n)
     scorer = FrozenEstimator(FirstColumn().fit(np.zeros((2, 1)), [0, 1]))
     model = FPRThresholdClassifier(scorer, target_fpr=target, confidence=CONFIDENCE)
-    labels, rates = np.zeros(n, dtype=np.int64), np.empty(DRAWS)
+    labels = np.zeros(n, dtype=np.int64)
+    rates = np.empty(DRAWS)
     for draw in range(DRAWS):
         scores = rng.normal(size=(n, 1))
         model.fit(np.round(scores / step) * step if step else scores, labels)
@@ -75,7 +77,8 @@ def fixed_scores(target: float, n: int, step: float) -> dict[str, float]:
     }
 
 
-LDA, RIDGE = LinearDiscriminantAnalysis(solver="lsqr"), RidgeClassifier(alpha=3000)
+LDA = LinearDiscriminantAnalysis(solver="lsqr")
+RIDGE = RidgeClassifier(alpha=3000)
 TRAINED = {
     f"{name}, {rows} rows, {features} features, {kind}": {
         "estimator": model,
@@ -89,16 +92,21 @@ TRAINED = {
 
 
 def trained_model(estimator: object, cv: int | None, rows: int, features: int, target: float = 0.1) -> dict[str, float]:
-    rng, shift = np.random.default_rng(rows + features), 2 / math.sqrt(features)
+    rng = np.random.default_rng(rows + features)
+    shift = 2 / math.sqrt(features)
     model = FPRThresholdClassifier(estimator, target_fpr=target, confidence=CONFIDENCE, cv=cv, random_state=0)
-    rates, hits = np.empty(DRAWS), np.empty(DRAWS)
+    rates = np.empty(DRAWS)
+    hits = np.empty(DRAWS)
     for draw in range(DRAWS):
         y = rng.permutation(np.repeat([0, 1], [rows * 4 // 5, rows // 5]))
         model.fit(rng.normal(size=(rows, features)) + shift * y[:, None], y)
-        weights, offset = np.ravel(model.estimator_.coef_), np.ravel(model.estimator_.intercept_)[0]
+        weights = np.ravel(model.estimator_.coef_)
+        offset = np.ravel(model.estimator_.intercept_)[0]
         # The score of a negative is normal around the intercept, of a positive around intercept + shift * sum(weights).
-        cut, scale = model.threshold_ - offset, np.linalg.norm(weights)
-        rates[draw], hits[draw] = stats.norm.sf(cut / scale), stats.norm.sf((cut - shift * weights.sum()) / scale)
+        cut = model.threshold_ - offset
+        scale = np.linalg.norm(weights)
+        rates[draw] = stats.norm.sf(cut / scale)
+        hits[draw] = stats.norm.sf((cut - shift * weights.sum()) / scale)
     return {**summary(rates, target), "mean_tpr": float(hits.mean())}
 
 

@@ -53,7 +53,9 @@ def anonymous_megabytes() -> float:
 
 def watched(call: Call) -> tuple[Any, dict[str, float]]:
     """Result of a call, its seconds, and the memory it added at its peak, looked at every 5 milliseconds."""
-    before, peak, done = anonymous_megabytes(), 0.0, threading.Event()
+    before = anonymous_megabytes()
+    peak = 0.0
+    done = threading.Event()
 
     def watch() -> None:
         nonlocal peak

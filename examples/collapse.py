@@ -19,8 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from rocband import CollapsedSolutionWarning, PartialAUCSVC
 from rocband.datasets import load_letter
-from rocband.risks import SURROGATES
-from rocband.risks.band import Band
+from rocband.risks import Band, Scores, risk_for
 
 BAND = (0.0, 0.01)
 
@@ -32,14 +31,16 @@ def main(arguments=None):
 
     X, y = load_letter("Q", return_X_y=True)
     X = StandardScaler().fit_transform(X)
-    convex, bounded = fitted(X, y, "tight"), fitted(X, y, "ramp")
+    convex = fitted(X, y, "tight")
+    bounded = fitted(X, y, "ramp")
     print(f"Band {BAND[0]:.0%} to {BAND[1]:.0%}, C = {convex.C:g}.")
     print(f"tight: |w| = {size(convex):.2g}, objective {convex.objective_:.4f}, lower bound {convex.lower_bound_:.4f}")
     print(f"ramp:  |w| = {size(bounded):.2g}, objective {bounded.objective_:.4f}")
 
     direction = bounded.coef_[0] / size(bounded)
     lengths = np.linspace(0.0, 1.2 * size(bounded), 120)
-    positives, negatives = X[y == 1] @ direction, X[y == 0] @ direction
+    positives = X[y == 1] @ direction
+    negatives = X[y == 0] @ direction
     band = Band.from_range(BAND, len(negatives))
     curves = {name: risks(name, lengths, positives, negatives, band) for name in ("tight", "ramp")}
     wrong = share_of_wrong_pairs(positives, negatives, band)
@@ -58,7 +59,8 @@ def size(model):
 
 
 def risks(surrogate, lengths, positives, negatives, band):
-    return [SURROGATES[surrogate](t * positives, t * negatives, band).value for t in lengths]
+    risk = risk_for(surrogate, band)
+    return [risk.value(Scores.of(t * positives, t * negatives)) for t in lengths]
 
 
 def share_of_wrong_pairs(positives, negatives, band):

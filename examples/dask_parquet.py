@@ -42,7 +42,8 @@ def write(folder: Path, rows: int, files: int) -> None:
 def run(folder: Path, memory: str, scratch: str) -> None:
     files = sorted(map(str, folder.glob("*.parquet")))
     last = max(len(files) // 4, 1)
-    train, test = dd.read_parquet(files[:-last]), dd.read_parquet(files[-last:])
+    train = dd.read_parquet(files[:-last])
+    test = dd.read_parquet(files[-last:])
     options = {"memory_limit": memory, "local_directory": scratch, "dashboard_address": ":0"}
     with LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster, Client(cluster):
         model = PartialAUCSVC(BAND, tol=1e-3).fit(train[COLUMNS], train["fraud"])

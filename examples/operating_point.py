@@ -64,7 +64,8 @@ def main(arguments=None):
         print("   so the promise, and the intervals of the table below, are too sure.")
 
     # 3. What the model and its threshold do on fresh rows.
-    scores, labels = model.decision_function(X[test]), y[test]
+    scores = model.decision_function(X[test])
+    labels = y[test]
     part_groups = None if groups is None else groups[test]
     area = partial_auc_interval(labels, scores, fpr_range=BAND, groups=part_groups, random_state=0)
     called = alarm.predict(X[test]) == 1

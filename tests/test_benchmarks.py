@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -10,7 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from benchmarks import competitors, hot_paths, regression, standings
+from benchmarks import competitors, hot_paths, regression, standings, style
 from benchmarks.band_objective import band_objective
 from benchmarks.boards import quality, scale
 from benchmarks.boards import time_to_accuracy_page as times
@@ -297,3 +298,69 @@ def test_only_what_has_a_quick_form_runs_quickly(monkeypatch, tmp_path):
     runner.main(["--quick"])
     assert ran == [True]
     assert [path.name for path in tmp_path.rglob("*.json")] == ["fast.json"]
+
+
+ROOT = Path(__file__).resolve().parent.parent
+WRITTEN = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]
+
+
+def test_every_benchmark_that_is_named_is_there():
+    """A constant whose reason is a benchmark that is gone has no reason."""
+    runner = importlib.import_module("benchmarks.__main__")
+    named = {word for path in WRITTEN for word in re.findall(r"make bench ARGS=([\w.]+\w)", path.read_text())}
+    assert "metric_speed" in named
+    assert {word for word in named if not any(runner.means(word, name) for name in runner.available())} == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["boards.sc"], ["boards.scale"]),
+        (["scale"], ["boards.scale"]),
+        (["metric", "solver"], ["metric_speed", "solver"]),
+        (["boards"], ["boards.quality", "boards.scale", "boards.time_to_accuracy"]),
+    ],
+)
+def test_names_of_benchmarks_may_be_short(words, names):
+    assert importlib.import_module("benchmarks.__main__").chosen(words) == names
+
+
+def test_an_unknown_benchmark_is_refused():
+    with pytest.raises(SystemExit, match=r"There is no benchmark named speed; there are boards\.quality, "):
+        importlib.import_module("benchmarks.__main__").chosen(["speed"])
+
+
+CODE = '''"""A module."""
+
+from typing import Any, Literal  # noqa: F401
+
+# A reason.
+LIMIT = 5
+
+
+def swap(a: Any) -> None:
+    """Swap."""
+    b, c = a, 1  # another
+    c, d = divmod(b, 2)
+
+    def inner():
+        return (
+            c,
+            d,
+        )
+'''
+
+
+def test_style_is_counted(tmp_path):
+    path = tmp_path / "module.py"
+    path.write_text(CODE)
+    counts = style.Counts()
+    counts.add(path)
+    assert list(counts.lengths.values()) == [7, 4]
+    lines = [line.strip() for line in CODE.splitlines()]
+    code = [line for line in lines if line and not line.startswith(("#", '"""'))]
+    assert counts.code_lines == len(code)
+    assert counts.characters == sum(map(len, code))
+    assert counts.comments == 2
+    assert (counts.parallel, counts.assignments) == (1, 3)
+    assert (counts.anys, counts.literals) == (1, 0)

@@ -109,8 +109,8 @@ class TestBandProblem:
             ({"n_samples": 1}, "n_samples must be a whole number of at least 2, got 1"),
             ({"n_samples": 9.5}, "n_samples must be a whole number"),
             ({"n_features": 1}, "n_features must be a whole number of at least 2"),
-            ({"prevalence": 0}, "prevalence must lie strictly between 0 and 1"),
-            ({"prevalence": float("nan")}, "prevalence must lie strictly between 0 and 1"),
+            ({"prevalence": 0}, "prevalence must be a number between 0 and 1, both excluded"),
+            ({"prevalence": float("nan")}, "prevalence must be a number between 0 and 1, both excluded"),
         ],
     )
     def test_bad_sizes(self, options, message):
@@ -359,6 +359,13 @@ class TestLocalCopy:
         home.mkdir()
         np.savez(home / "small.npz", X=expected.X)
         with pytest.raises(OSError, match="is damaged or not such a copy"):
+            fetch_table(source, data_home=home)
+
+    def test_copy_without_features(self, server, home):
+        source, expected = publish(server)
+        home.mkdir()
+        np.savez(home / "small.npz", y=expected.labels)
+        with pytest.raises(OSError, match=r"not such a copy \(it holds no X\); delete it and fetch again"):
             fetch_table(source, data_home=home)
 
     def test_no_download(self, server, home):

@@ -1,12 +1,17 @@
-"""The demo runs, prints a table of all models, writes the picture, and its table lines up."""
+"""The demo runs, prints the table that the README shows, writes the picture, and its table lines up."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from printed import assert_same
 from rocband import demo
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+TABLE = re.compile(r"^model .*(?:\n.+)+?(?=\n```|\n\n)", re.MULTILINE)
 
 
 def test_output_and_picture(capsys, tmp_path, monkeypatch):
@@ -18,8 +23,9 @@ def test_output_and_picture(capsys, tmp_path, monkeypatch):
         for contender in demo.contenders()
     }
     assert len(figures) == 5
+    assert_same(TABLE.search(shown.out)[0], TABLE.search(README.read_text(encoding="utf-8"))[0])
     assert figures["rocband default"] > figures["SVM_AUC"]
-    assert "[5/5] rocband default" in shown.err
+    assert "[rocband] 5 of 5: rocband default\n" in shown.err
     assert (tmp_path / "rocband-demo.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -1,8 +1,13 @@
-"""The shell sessions in the documentation run, and print what is shown there; its Python runs as doctests."""
+"""The shell sessions in the documentation run, and print what is shown there; its Python runs as doctests.
+
+Only the Python that writes the sessions' tables runs here as well.
+"""
 
 from __future__ import annotations
 
 import doctest
+import importlib
+import pkgutil
 import re
 import shlex
 from pathlib import Path
@@ -10,11 +15,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import rocband
 from command_line import command
+from printed import assert_same
 
 ROOT = Path(__file__).resolve().parent.parent
+API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", ROOT / "docs" / "command-line.md"]
-DECIMAL = re.compile(r"[+-]?\d+\.\d+(?:e[+-]\d+)?")
 
 
 def sessions(text):
@@ -29,20 +36,23 @@ def sessions(text):
     return [(line, "\n".join(shown).rstrip()) for line, shown in commands]
 
 
-def assert_same(said, shown):
-    """Compare text word by word, and decimals up to what differs from machine to machine; seconds may be any."""
-    said, shown = (re.sub(r"\d+\.\d s\.", "some s.", text.rstrip()) for text in (said, shown))
-    assert DECIMAL.sub("#", said).split() == DECIMAL.sub("#", shown).split()
-    numbers = [[float(number) for number in DECIMAL.findall(text)] for text in (said, shown)]
-    assert numbers[0] == pytest.approx(numbers[1], rel=0.05, abs=0.02)
+def write_tables(text, page):
+    """Run the blocks of Python that write the tables of the sessions."""
+    names: dict[str, object] = {}
+    for block in python_blocks(text):
+        if "to_csv" in block:
+            for example in doctest.DocTestParser().get_examples(block):
+                exec(compile(example.source, page.name, "single"), names)
+
+
+def python_blocks(text):
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_sessions(page, folder):
     text = page.read_text(encoding="utf-8")
-    for example in doctest.DocTestParser().get_examples(text):
-        if "to_csv" in text:
-            exec(compile(example.source, page.name, "single"), globals())
+    write_tables(text, page)
     ran = 0
     for line, shown in sessions(text):
         words = shlex.split(line, comments=True)
@@ -63,8 +73,27 @@ def test_sessions(page, folder):
 def test_all_python_is_run(page):
     """Every block of Python is a doctest, and every file that a page links to is there."""
     text = page.read_text(encoding="utf-8")
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+    for block in python_blocks(text):
         assert block.startswith(">>> ")
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]+)?\)", text):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
+
+
+def summaries():
+    """Return the names that the page of the API lists, by module."""
+    lists = re.findall(r"\.\. currentmodule:: (\S+)\n\.\. autosummary::\n\n((?: {3}\w+\n)+)", API)
+    return {module: set(names.split()) for module, names in lists}
+
+
+@pytest.mark.parametrize("module", summaries())
+def test_the_api_lists_everything_public(module):
+    public = set(importlib.import_module(module).__all__) - {"__version__"}
+    assert summaries()[module] == public
+
+
+def test_every_module_is_public_or_said_to_be_internal():
+    internal = set(re.findall(r"`(rocband\.\w+)`", API.partition("## What is internal")[2]))
+    there = {f"rocband.{module.name}" for module in pkgutil.iter_modules(rocband.__path__)}
+    visible = {name for name in there if not name.startswith("rocband._")}
+    assert {*summaries(), *internal} - {"rocband"} == visible

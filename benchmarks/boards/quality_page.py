@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
-from benchmarks.pages import closing, glued, save_figure, save_page, table
+from benchmarks.pages import closing, glued, heading, paragraph, picture, save_figure, save_page, table
 from benchmarks.standings import Scores, mean_and_error, mean_ranks, win_tie_loss
 from rocband.plot.style import COLORS, QUIET
 
+OUTCOMES = {"wins": COLORS[0], "ties": "#C8C8C8", "losses": COLORS[1]}
 OURS = {"linear": "rocband", "non-linear": "rocband, kernel"}
 Records = list[dict[str, Any]]
+
+INTRODUCTION = """
+Test pAUC over {splits} random two-thirds splits (by group where rows belong together) of {sets} sets and {bands} bands,
+trained on at most {rows:,} rows drawn from the training part, each class in proportion. Every model has {budget}
+configurations, chosen for each band on the same held-out quarter of the training rows by pAUC, and is then fitted to
+all of them. Not tuned here are rocband with its default C and `LogisticRegressionCV`, which chooses among 8 values
+itself, by log-loss in 5 folds. LibAUC trains for [0, b] whatever the lower end. rocband's kernel has 500 of Nystroem's
+features, of the columns as they are or of their quantiles (of sparse rows scaled to one length), and is trained for a
+band that ends at 0.05 at least. Trees with the band objective have the log-loss for their first half. rocband's default
+C was chosen on nine of these sets, all but hiv: see [defaults](defaults.md). LibAUC's grid was set after trial runs on
+one split each of a9a, hiv, ijcnn1, letter Q and mammography, whose test figures were seen. Earlier runs of this board
+had shown rocband's kernel, then with fewer features, no quantiles and narrower bands, behind the trees on most sets;
+its recipe was changed twice after that, by the held-out quarters of splits 0 to 2 and not by test figures. The row with
+the anchor chosen (`anchor="logistic_cv"`) was added after a first run of this board had shown rocband behind
+`LogisticRegressionCV` on a9a, hiv and protein.
+"""
+STANDINGS = """
+Wins, ties and losses are rocband's, one for each set and band: a tie is a mean difference, paired over the splits,
+within two standard errors; with {splits} splits that is a weak test. Seconds are medians for one band, tuning included.
+"""
 
 
 def gathered(records: Records, labels: set[str]) -> Scores:
@@ -66,31 +86,30 @@ def summary(found: list[dict[str, Any]], seconds: dict[str, float], untuned: lis
     return table(["", "mean rank", "win / tie / loss", "seconds"], body)
 
 
+def draw_counts(ax: Any, place: int, counts: tuple[int, int, int]) -> None:
+    """Draw a bar of wins, ties and losses, each labelled on the bar where there is room."""
+    start = 0
+    for (what, color), count in zip(OUTCOMES.items(), counts, strict=True):
+        ax.barh(place, count, left=start, color=color, height=0.75)
+        if count:
+            wide = 12 * count > sum(counts)
+            text = f"{count} {what}" if wide else f"{count}"
+            ink = "black" if what == "ties" else "white"
+            ax.text(start + count / 2, place, text, ha="center", va="center", color=ink, fontsize=8)
+        start += count
+
+
 def draw(found: dict[str, list[dict[str, Any]]], quick: bool) -> None:
-    """Bars of wins, ties and losses of rocband against each model, labelled on the bars."""
+    """Bars of wins, ties and losses of rocband against each model."""
     import matplotlib.pyplot as plt
 
     rows = {kind: [row for row in part if row["win_tie_loss"]] for kind, part in found.items()}
     heights = [len(part) + 1 for part in rows.values()]
-    figure, axes = plt.subplots(
-        len(rows),
-        1,
-        figsize=(7.5, 0.36 * sum(heights) + 0.8),
-        height_ratios=heights,
-        layout="constrained",
-        squeeze=False,
-    )
-    colors = {"wins": COLORS[0], "ties": "#C8C8C8", "losses": COLORS[1]}
+    size = (7.5, 0.36 * sum(heights) + 0.8)
+    figure, axes = plt.subplots(len(rows), 1, figsize=size, height_ratios=heights, layout="constrained", squeeze=False)
     for ax, (kind, part) in zip(axes[:, 0], rows.items(), strict=True):
         for place, row in enumerate(part):
-            start = 0
-            for (what, color), count in zip(colors.items(), row["win_tie_loss"], strict=True):
-                ax.barh(place, count, left=start, color=color, height=0.75)
-                if count:
-                    text = f"{count} {what}" if 12 * count > sum(row["win_tie_loss"]) else f"{count}"
-                    ink = "black" if what == "ties" else "white"
-                    ax.text(start + count / 2, place, text, ha="center", va="center", color=ink, fontsize=8)
-                start += count
+            draw_counts(ax, place, row["win_tie_loss"])
         ax.set_yticks(range(len(part)), [row["model"] for row in part], fontsize=8)
         ax.invert_yaxis()
         ax.margins(x=0)
@@ -118,44 +137,21 @@ def write(
     seconds = {
         label: float(np.median([r["seconds"] for r in records if r["model"] == label] or [np.nan])) for label in kinds
     }
+    sizes = {what: settings[what] for what in ("splits", "rows", "budget")}
+    sizes |= {what: len(settings[what]) for what in ("sets", "bands")}
     lines = [
-        "# Board: quality at an equal tuning budget",
-        "",
-        *wrap(
-            f"Test pAUC over {settings['splits']} random two-thirds splits (by group where rows belong together) of "
-            f"{len(settings['sets'])} sets and {len(settings['bands'])} bands, trained on at most {settings['rows']:,} "
-            "rows drawn from the training part, each class in proportion. Every model has "
-            f"{settings['budget']} configurations, chosen for each band on the same held-out quarter of the training "
-            "rows by pAUC, and is then fitted to all of them. Not tuned here are rocband with its default C and "
-            "`LogisticRegressionCV`, which chooses among 8 values itself, by log-loss in 5 folds. LibAUC trains for "
-            "[0, b] whatever the lower end. rocband's kernel has 500 of Nystroem's features, of the columns as they "
-            "are or of their quantiles (of sparse rows scaled to one length), and is trained for a band that ends at "
-            "0.05 at least. Trees with the band objective have the log-loss for their first half. "
-            "rocband's default C was chosen on nine of these sets, all but hiv: see [defaults](defaults.md). LibAUC's "
-            "grid was set after trial runs on one split each of a9a, hiv, ijcnn1, letter Q and mammography, whose test "
-            "figures were seen. Earlier runs of this board had shown rocband's kernel, then with fewer features, no "
-            "quantiles and narrower bands, behind the trees on most sets; its recipe was changed twice after that, by "
-            "the held-out quarters of splits 0 to 2 and not by test figures. The row with the anchor chosen "
-            '(`anchor="logistic_cv"`) was added after a first run of this board had shown rocband behind '
-            "`LogisticRegressionCV` on a9a, hiv and protein.",
-            120,
-        ),
-        "",
-        *wrap(
-            "Wins, ties and losses are rocband's, one for each set and band: a tie is a mean difference, paired over "
-            f"the splits, within two standard errors; with {settings['splits']} splits that is a weak test. Seconds "
-            "are medians for one band, tuning included.",
-            120,
-        ),
-        "",
-        "![Wins, ties and losses of rocband](board-quality.png)",
+        *heading("Board: quality at an equal tuning budget", 1),
+        *paragraph(INTRODUCTION.format(**sizes)),
+        *paragraph(STANDINGS.format(**sizes)),
+        *picture("Wins, ties and losses of rocband", "board-quality"),
     ]
     for kind, part in scores.items():
-        lines += ["", f"## {kind.capitalize()} models: “{OURS[kind]}” against each", ""]
+        lines += heading(f"{kind.capitalize()} models: “{OURS[kind]}” against each")
         lines += summary(found[kind], seconds, untuned)
         order = [row["model"] for row in found[kind]]
         for band in settings["bands"]:
-            lines += ["", f"### {kind.capitalize()}, band [{band[0]:g}, {band[1]:g}]", "", *detail(part, band, order)]
+            lines += heading(f"{kind.capitalize()}, band [{band[0]:g}, {band[1]:g}]", 3)
+            lines += detail(part, band, order)
     save_page("board-quality", lines + closing(skipped, failed, "boards.quality"), quick)
     draw(found, quick)
     return {"standings": found, "median_seconds": seconds}

@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import math
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
-from benchmarks.pages import closing, glued, save_figure, save_page, spread_labels, table
+from benchmarks.pages import closing, glued, heading, paragraph, picture, save_figure, save_page, spread_labels, table
 from benchmarks.solver import LIMIT
 from rocband.plot.style import COLORS, QUIET, STYLES
 
 SHARE = 0.99
+# Lowest share that the pictures show, and where a label may stand at least.
+LOWEST = 0.7
+LOWEST_LABEL = 0.72
 Curve = dict[str, list[float]]
 Records = list[dict[str, Any]]
+
+GAP = """
+C = 100, standardised features in double precision; medians, fastest and slowest, in turn after a warm-up. Loading the
+data into dlib's vectors is not counted. The gap is that of the objective, computed here for both, to rocband's lower
+bound. SVM-perf needed 8.86 s on ijcnn1, 2,606 times the 3.4 ms of one `X @ w` on the machine of that measurement.
+"""
+PASSES = f"""
+The convex surrogate, C = 1, 100 and 10,000: passes over the data, seconds, and how many times longer that is than the
+solver's own products with the data. \\* did not get there in {LIMIT} passes.
+"""
+RACE = """
+Band [0, 0.05], one random two-thirds split; the best is the best of all that is shown here. rocband is fitted anew to
+the tolerances 0.1, 0.01, 0.001 and 0.0001 for {ours} values of C; LibAUC's SOPA and SOPAs train a linear model for
+{seconds:g} s (on covtype {seconds_largest:g} s) in {configurations} configurations of learning rate (lr) and of eta or
+Lambda (hardness), and the best one again with other seeds. For each the configuration that arrives first is shown, so
+choosing it costs nothing here. LibAUC's scores on the test part are measured outside the clock; its grids were set
+after trial runs on letter Q and ijcnn1. Medians, fastest and slowest.
+"""
 
 
 def target_of(curves: list[Curve]) -> float:
@@ -122,7 +142,8 @@ def passes_table(records: Records) -> list[str]:
 
 def label_places(ends: list[tuple[float, float]]) -> list[float]:
     """Return heights for labels at the ends of lines, apart where lines end near the right edge together."""
-    places, last = [max(share, 0.72) for _, share in ends], max(seconds for seconds, _ in ends)
+    places = [max(share, LOWEST_LABEL) for _, share in ends]
+    last = max(seconds for seconds, _ in ends)
     late = [k for k, (seconds, _) in enumerate(ends) if 3 * seconds > last]
     for k, place in zip(late, spread_labels([places[k] for k in late], 0.028), strict=True):
         places[k] = place
@@ -134,33 +155,36 @@ def draw(races: dict[str, dict[str, Any]], quick: bool) -> None:
     import matplotlib.pyplot as plt
 
     columns = min(len(races), 2)
-    lines = -(-len(races) // columns)
-    figure, axes = plt.subplots(
-        lines, columns, figsize=(5.0 * columns, 3.4 * lines), layout="constrained", squeeze=False
-    )
+    lines = math.ceil(len(races) / columns)
+    size = (5.0 * columns, 3.4 * lines)
+    figure, axes = plt.subplots(lines, columns, figsize=size, layout="constrained", squeeze=False)
     for ax in axes.flat[len(races) :]:
         ax.set_visible(False)
     for ax, (name, found) in zip(axes.flat, races.items(), strict=False):
-        best = max(row["reached"] for row in found.values())
-        places = label_places(
-            [(row["curve"]["seconds"][-1], row["curve"]["pauc"][-1] / best) for row in found.values()]
-        )
-        for k, (label, row) in enumerate(found.items()):
-            x, share = row["curve"]["seconds"], np.array(row["curve"]["pauc"]) / best
-            marker = "o" if len(x) < 10 else None
-            ax.plot(x, share, color=COLORS[k], ls=STYLES[k % 4], marker=marker, ms=4)
-            if len(x) == 1:  # a single point is labelled below, where no line passes
-                ax.annotate(label, (x[0], share[0]), (0, -12), textcoords="offset points", color=COLORS[k], fontsize=8)
-            else:
-                ax.text(x[-1] * 1.2, places[k], label, color=COLORS[k], fontsize=8, va="center")
-        ax.axhline(SHARE, color=QUIET, lw=0.6)
-        ax.set(xscale="log", ylim=(0.7, 1.02), xlabel="seconds of training")
-        ax.xaxis.set_minor_formatter("")
-        ax.text(0.01, SHARE, "99%", color=QUIET, fontsize=7, va="bottom", transform=ax.get_yaxis_transform())
+        panel(ax, found)
         ax.set_title(name, fontsize=9, loc="left")
-        ax.spines[["top", "right"]].set_visible(False)
     axes[0, 0].set_ylabel("share of the best test pAUC")
     save_figure(figure, "board-time", quick)
+
+
+def panel(ax: Any, found: dict[str, dict[str, Any]]) -> None:
+    """Draw the share of the best over the seconds for each model."""
+    best = max(row["reached"] for row in found.values())
+    curves = {label: (row["curve"]["seconds"], np.array(row["curve"]["pauc"]) / best) for label, row in found.items()}
+    places = label_places([(seconds[-1], share[-1]) for seconds, share in curves.values()])
+    for k, (label, (seconds, share)) in enumerate(curves.items()):
+        marker = "o" if len(seconds) < 10 else None
+        ax.plot(seconds, share, color=COLORS[k], ls=STYLES[k % len(STYLES)], marker=marker, ms=4)
+        if len(seconds) == 1:  # a single point is labelled below, where no line passes
+            below = {"xytext": (0, -12), "textcoords": "offset points"}
+            ax.annotate(label, (seconds[0], share[0]), color=COLORS[k], fontsize=8, **below)
+        else:
+            ax.text(seconds[-1] * 1.2, places[k], label, color=COLORS[k], fontsize=8, va="center")
+    ax.axhline(SHARE, color=QUIET, lw=0.6)
+    ax.set(xscale="log", ylim=(LOWEST, 1.02), xlabel="seconds of training")
+    ax.xaxis.set_minor_formatter("")
+    ax.text(0.01, SHARE, "99%", color=QUIET, fontsize=7, va="bottom", transform=ax.get_yaxis_transform())
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 def write(
@@ -168,59 +192,34 @@ def write(
 ) -> dict[str, Any]:
     """Write the page and the picture; return the times."""
     races = {name: race(records, name) for name in settings["test_sets"]}
+    numbers = {what: settings[what] for what in ("seconds", "seconds_largest", "configurations")}
+    # rocband has four values of C to choose from.
+    ours = min(settings["configurations"], 4)
     lines = [
-        "# Board: time to a stated accuracy",
-        "",
-        "## Full AUC to a gap of C * 1e-4",
-        "",
-        *wrap(
-            "C = 100, standardised features in double precision; medians, fastest and slowest, in turn after a "
-            "warm-up. Loading the data into dlib's vectors is not counted. The gap is that of the objective, computed "
-            "here for both, to rocband's lower bound. SVM-perf needed 8.86 s on ijcnn1, 2,606 times the 3.4 ms of one "
-            "`X @ w` on the machine of that measurement.",
-            120,
-        ),
-        "",
+        *heading("Board: time to a stated accuracy", 1),
+        *heading("Full AUC to a gap of C * 1e-4"),
+        *paragraph(GAP),
         *gap_table(records),
-        "",
-        "## Passes to a gap of C * 1e-4",
-        "",
-        *wrap(
-            "The convex surrogate, C = 1, 100 and 10,000: passes over the data, seconds, and how many times longer "
-            f"that is than the solver's own products with the data. \\* did not get there in {LIMIT} passes.",
-            120,
-        ),
-        "",
+        *heading("Passes to a gap of C * 1e-4"),
+        *paragraph(PASSES),
         *passes_table(records),
-        "",
-        "## Seconds to 99% of the best test pAUC",
-        "",
-        *wrap(
-            "Band [0, 0.05], one random two-thirds split; the best is the best of all that is shown here. rocband is "
-            "fitted anew to the tolerances 0.1, 0.01, 0.001 and 0.0001 for "
-            f"{min(settings['configurations'], 4)} values of C; LibAUC's SOPA and SOPAs train a linear model for "
-            f"{settings['seconds']:g} s (on covtype {settings['seconds_largest']:g} s) in "
-            f"{settings['configurations']} configurations of learning rate (lr) and of "
-            "eta or Lambda (hardness), and the best one again with other seeds. For each the configuration that "
-            "arrives first is shown, so choosing it costs nothing here. LibAUC's scores on the test part are measured "
-            "outside the clock; its grids were set after trial runs on letter Q and ijcnn1. Medians, fastest and "
-            "slowest.",
-            120,
-        ),
-        "",
-        "![Share of the best test pAUC over time](board-time.png)",
-        "",
+        *heading("Seconds to 99% of the best test pAUC"),
+        *paragraph(RACE.format(ours=ours, **numbers)),
+        *picture("Share of the best test pAUC over time", "board-time"),
         *race_table(races),
     ]
     save_page("board-time", lines + closing(skipped, failed, "boards.time_to_accuracy"), quick)
     if races:
         draw(races, quick)
+    return {"seconds_to_99": {name: arrivals(found) for name, found in races.items()}}
+
+
+def arrivals(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return for each model what it reached and when, None where it did not get there."""
     return {
-        "seconds_to_99": {
-            name: {
-                label: {"share": row["share"], "seconds": [None if math.isinf(s) else s for s in row["seconds"]]}
-                for label, row in found.items()
-            }
-            for name, found in races.items()
+        label: {
+            "share": row["share"],
+            "seconds": [None if math.isinf(seconds) else seconds for seconds in row["seconds"]],
         }
+        for label, row in found.items()
     }

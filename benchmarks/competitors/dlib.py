@@ -28,7 +28,8 @@ def train(data: Any, C: float, epsilon: float) -> np.ndarray:
     import dlib
 
     trainer = dlib.svm_rank_trainer()
-    trainer.c, trainer.epsilon = C, epsilon
+    trainer.c = C
+    trainer.epsilon = epsilon
     return np.array(trainer.train(data).weights).ravel()
 
 

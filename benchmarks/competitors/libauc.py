@@ -16,7 +16,9 @@ from scipy.sparse import issparse
 from benchmarks.competitors import Band, Recipe, Scorer, no_aim, upper_end
 
 REQUIRES = {"torch": "torch", "libauc": "libauc.losses"}
-HALF, STEPS = 64, 600  # rows of each class in a batch; batches of a fit
+# rows of each class in a batch; batches of a fit
+HALF = 64
+STEPS = 600
 RATES = (0.03, 0.01, 0.003, 0.001)
 
 
@@ -50,7 +52,8 @@ def training(
     torch.manual_seed(seed)
     began = time.perf_counter()
     positive = np.asarray(y) == 1
-    rows, labels = torch.from_numpy(dense(X)), torch.from_numpy(positive.astype(np.float32))
+    rows = torch.from_numpy(dense(X))
+    labels = torch.from_numpy(positive.astype(np.float32))
     model = torch.nn.Linear(rows.shape[1], 1, bias=False)
     if method == "SOPA":
         loss = pAUC_CVaR_Loss(len(labels), int(positive.sum()), beta=band[1], eta=hardness, device="cpu")

@@ -13,7 +13,8 @@ from benchmarks.competitors import Band, Recipe, Scorer, whole_band
 from rocband import KernelPartialAUCSVC, PartialAUCSVC
 
 REQUIRES = {"rocband": "rocband"}
-COMPONENTS, NARROWEST = 500, 0.05
+COMPONENTS = 500
+NARROWEST = 0.05
 
 
 def linear(X: Any, y: Any, band: Band, **options: Any) -> Scorer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.paper import published
-from benchmarks.paper.tables import Outcomes, by_band, gather, how_often, mean_and_error
+from benchmarks.paper.tables import Outcomes, by_band, gather, how_often
+from benchmarks.standings import mean_and_error
 
 __all__ = ["FIGURES", "times"]
 
@@ -72,7 +74,8 @@ def fractions(outcomes: Outcomes, out: Path) -> None:
     plt = _pyplot()
     scores = gather(outcomes, "score", "data", "band", "method", "fraction")
     panels = sorted({key[:2] for key in scores})
-    rows, columns = -(-len(panels) // 2), min(len(panels), 2)
+    rows = math.ceil(len(panels) / 2)
+    columns = min(len(panels), 2)
     size = (4.6 * columns, 3.6 * rows)
     fig, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for ax in axes.flat[len(panels) :]:
@@ -122,7 +125,8 @@ def steps(outcomes: Outcomes, out: Path) -> None:
 
 
 def _steps_from_zero(ax: Any, counts: Values, Cs: list[float]) -> None:
-    highs, ends = sorted({band[1] for band, _, _ in counts if band[0] == 0}), []
+    highs = sorted({band[1] for band, _, _ in counts if band[0] == 0})
+    ends = []
     for solver in ("cutting planes", "rocband"):
         for C, line in zip(Cs, ("-", "--", ":"), strict=False):
             values = [float(np.median(counts[(0.0, high), C, solver])) for high in highs]
@@ -186,7 +190,8 @@ def collapse(outcomes: Outcomes, out: Path) -> None:
 
 def _panels(plt: Any, titles: list[str], names: list[str]) -> tuple[Any, list[Any]]:
     """Make a panel for each title, three in a row, with a line for each method."""
-    rows, columns = -(-len(titles) // 3), min(len(titles), 3)
+    rows = math.ceil(len(titles) / 3)
+    columns = min(len(titles), 3)
     size = (2.0 + 2.2 * columns, 0.6 + (0.6 + 0.24 * len(names)) * rows)
     fig, grid = plt.subplots(rows, columns, figsize=size, sharey=True, squeeze=False, layout="constrained")
     for ax, title in zip(grid.flat, titles, strict=False):

@@ -35,7 +35,8 @@ def write_results(out: Path, names: list[str], outcomes: Outcomes, quick: bool) 
     made = f"Made by `{command}` with " + ", ".join(f"{name} {version}" for name, version in versions.items()) + ".\n"
     for name in names:
         own = {trial: outcome for trial, outcome in outcomes.items() if trial.experiment == name}
-        title, drawn = EXPERIMENTS[name].title, name in figures.FIGURES
+        title = EXPERIMENTS[name].title
+        drawn = name in figures.FIGURES
         picture = f"![{title}]({name}.png)\n\n" if drawn else ""
         text = f"# {title}\n\n{made}\n{picture}{tables.TABLES[name](own)}"
         (out / f"{name}.md").write_text(text, encoding="utf-8")

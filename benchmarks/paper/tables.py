@@ -11,8 +11,9 @@ import numpy as np
 from benchmarks.paper import published
 from benchmarks.paper.methods import METHODS
 from benchmarks.paper.trials import Trial
+from benchmarks.standings import mean_and_error
 
-__all__ = ["TABLES", "Outcomes", "by_band", "gather", "how_often", "mean_and_error", "times"]
+__all__ = ["TABLES", "Outcomes", "by_band", "gather", "how_often", "times"]
 
 Outcomes = Mapping[Trial, dict[str, Any]]
 Range = tuple[float, float]
@@ -27,12 +28,6 @@ def gather(outcomes: Outcomes, what: str, *keys: str) -> dict[tuple[Any, ...], l
         part = "result" if what in outcomes[trial]["result"] else "seconds"
         found.setdefault(tuple(getattr(trial, key) for key in keys), []).append(outcomes[trial][part][what])
     return found
-
-
-def mean_and_error(values: list[float]) -> tuple[float, float]:
-    """Mean and standard error; the latter is nan for one value."""
-    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return float(np.mean(values)), float(error)
 
 
 def by_band(band: Range) -> str:

@@ -20,7 +20,7 @@ _HOMES = {
     "PartialAUCSVC": "rocband.linear",
     "PartialAUCSVCCV": "rocband.linear_cv",
 }
-_MODULES = ("baselines", "datasets", "inference", "metrics", "persist", "plot", "report", "threshold")
+_MODULES = ("baselines", "datasets", "inference", "metrics", "persist", "plot", "report", "risks", "study", "threshold")
 
 
 def __getattr__(name: str) -> Any:

@@ -14,11 +14,12 @@ from scipy import sparse
 
 from rocband._types import AnyArray
 
-__all__ = ["Archive", "Features", "read_archive"]
+__all__ = ["CSR_PARTS", "Archive", "Features", "read_archive"]
 
 Features: TypeAlias = "AnyArray | sparse.csr_array"
 
-_CSR = ("data", "indices", "indptr", "shape")
+# The arrays that make a CSR matrix.
+CSR_PARTS = ("data", "indices", "indptr", "shape")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,8 @@ def read_archive(stream: IO[bytes]) -> Archive:
         raise ValueError("it is a single array; an archive with the arrays X and y is expected.")
     with loaded:
         columns = {name: loaded[name] for name in loaded.files}
-    if set(_CSR) <= set(columns):
-        data, indices, indptr, shape = (columns.pop(name) for name in _CSR)
+    if set(CSR_PARTS) <= set(columns):
+        data, indices, indptr, shape = (columns.pop(part) for part in CSR_PARTS)
         X = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
         # Indices that point outside would read foreign memory in the first product.
         X.check_format(full_check=True)

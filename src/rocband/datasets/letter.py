@@ -9,14 +9,31 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from rocband._errors import ParameterError
 from rocband.datasets.archive import read_archive
 
 __all__ = ["load_letter"]
 
+# As UCI's page names the columns, in the order of the file.
 _FEATURES = (
-    *("x-box", "y-box", "width", "high", "onpix", "x-bar", "y-bar", "x2bar"),
-    *("y2bar", "xybar", "x2ybr", "xy2br", "x-ege", "xegvy", "y-ege", "yegvx"),
+    "x-box",
+    "y-box",
+    "width",
+    "high",
+    "onpix",
+    "x-bar",
+    "y-bar",
+    "x2bar",
+    "y2bar",
+    "xybar",
+    "x2ybr",
+    "xy2br",
+    "x-ege",
+    "xegvy",
+    "y-ege",
+    "yegvx",
 )
+_ALPHABET = np.array(list(string.ascii_uppercase))
 
 
 def load_letter(positive: str = "Q", *, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -57,7 +74,7 @@ def load_letter(positive: str = "Q", *, return_X_y: bool = False, as_frame: bool
     bunch = Bunch(
         data=data,
         target=target,
-        letters=np.array(list(string.ascii_uppercase))[codes],
+        letters=_ALPHABET[codes],
         frame=None,
         feature_names=list(_FEATURES),
         target_names=[f"not {positive}", positive],
@@ -65,16 +82,19 @@ def load_letter(positive: str = "Q", *, return_X_y: bool = False, as_frame: bool
     )
     if as_frame:
         _to_frame(bunch)
-    return (bunch.data, bunch.target) if return_X_y else bunch
+    if return_X_y:
+        return bunch.data, bunch.target
+    return bunch
 
 
 def _code(letter: object) -> int:
     if not isinstance(letter, str) or len(letter) != 1 or letter not in string.ascii_uppercase:
-        raise ValueError(f"positive must be one capital letter from 'A' to 'Z', got {letter!r}.")
+        raise ParameterError("positive", f"must be one capital letter from 'A' to 'Z', got {letter!r}.")
     return string.ascii_uppercase.index(letter)
 
 
-def _to_frame(bunch: Any) -> None:
+def _to_frame(bunch: Bunch) -> None:
+    """Put pandas' objects in the place of arrays."""
     # pandas is optional, and slow to import.
     import pandas as pd  # noqa: PLC0415
 

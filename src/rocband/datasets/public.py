@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from rocband._errors import ParameterError
+from rocband._types import AnyArray
 from rocband.datasets.store import Source, Table, fetch_table
 
 __all__ = ["fetch_a9a", "fetch_codrna", "fetch_covtype", "fetch_ijcnn1"]
@@ -187,14 +189,16 @@ def fetch_covtype(
         X, y = fetch_covtype(return_X_y=True)
     """
     if positive not in range(1, 8):
-        raise ValueError(f"positive must be a cover type from 1 to 7, got {positive!r}.")
+        raise ParameterError("positive", f"must be a cover type from 1 to 7, got {positive!r}.")
     table = fetch_table(COVTYPE, data_home=data_home, download_if_missing=download_if_missing, verbose=verbose)
     return as_answer(fetch_covtype, table, table.labels == positive, return_X_y, classes=table.labels)
 
 
-def as_answer(fetcher: Callable[..., Any], table: Table, target: Any, return_X_y: bool, **extras: Any) -> Any:
+def as_answer(
+    fetcher: Callable[..., Any], table: Table, positive: AnyArray, return_X_y: bool, **extras: AnyArray
+) -> Any:
     """Give the table as scikit-learn's fetchers do: a Bunch, or ``(data, target)``."""
-    target = np.asarray(target, dtype=np.int64)
+    target = positive.astype(np.int64)
     if return_X_y:
         return table.X, target
     return Bunch(data=table.X, target=target, DESCR=inspect.getdoc(fetcher), **extras)

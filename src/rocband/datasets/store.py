@@ -19,22 +19,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.datasets import fetch_file, load_svmlight_file
 
+from rocband._files import open_whole
 from rocband._progress import tell
-from rocband.datasets.archive import Archive, read_archive
+from rocband._types import AnyArray
+from rocband.datasets.archive import CSR_PARTS, Archive, Features, read_archive
 
-__all__ = ["Source", "Table", "fetch_table"]
+__all__ = ["Rows", "Source", "Table", "fetch_table"]
+
+# CSR matrices as scikit-learn's fetchers give them, not arrays.
+Rows: TypeAlias = "npt.NDArray[np.float32] | sparse.csr_matrix"
+Labels: TypeAlias = npt.NDArray[np.uint8]
 
 _Stream = BinaryIO | bz2.BZ2File | gzip.GzipFile
 
 # A server that is busy for a moment answers the second or third time; more only keeps one waiting where it is down.
 _RETRIES = 2
+# Seconds before it is asked again: a moment.
 _DELAY = 1
 # What readers raise when a file is cut short or is something else.
 _DAMAGE = (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, zlib.error)
@@ -72,26 +79,22 @@ class Source:
 class Table:
     """Features (float32, dense or CSR), whole-number labels, and which published file each row is from."""
 
-    X: Any
-    labels: npt.NDArray[np.uint8]
-    split: npt.NDArray[np.uint8]
+    X: Rows
+    labels: Labels
+    split: Labels
 
     def digest(self) -> str:
         """SHA-256 of the values: shape, then X in float32, then labels and split; independent of any file format."""
         state = hashlib.sha256(np.array(self.X.shape, dtype="<i8").tobytes())
-
-        def add(array: npt.NDArray[Any], kind: str) -> None:
-            state.update(np.ascontiguousarray(array, dtype=kind).data)
-
-        if isinstance(self.X, np.ndarray):
-            add(self.X, "<f4")
-        else:
-            add(self.X.indptr, "<i8")
-            add(self.X.indices, "<i4")
-            add(self.X.data, "<f4")
-        add(self.labels, "u1")
-        add(self.split, "u1")
+        for values, kind in (*self._parts_of_X(), (self.labels, "u1"), (self.split, "u1")):
+            state.update(np.ascontiguousarray(values, dtype=kind).data)
         return state.hexdigest()
+
+    def _parts_of_X(self) -> list[tuple[AnyArray, str]]:
+        """Return the arrays of X, each with the type of number, and the order of its bytes, that is digested."""
+        if isinstance(self.X, np.ndarray):
+            return [(self.X, "<f4")]
+        return [(self.X.indptr, "<i8"), (self.X.indices, "<i4"), (self.X.data, "<f4")]
 
 
 def fetch_table(
@@ -108,22 +111,27 @@ def fetch_table(
             return _read_copy(path, source)
     if not download_if_missing:
         raise OSError(f"There is no local copy of {source.name}; pass download_if_missing=True, {_way_out(source)}.")
-    table = _download(source, sys.stderr.isatty() if verbose is None else verbose)
+    talkative = sys.stderr.isatty() if verbose is None else verbose
+    table = _download(source, talkative)
     _write_copy(_home(data_home) / f"{source.name}.npz", table)
     return table
 
 
 def _home(data_home: str | os.PathLike[str] | None) -> Path:
+    """Return the folder of the cache."""
     if data_home is not None:
         return Path(data_home).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "rocband"
+    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(caches).expanduser() / "rocband"
 
 
 def _folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """Yield where a copy may be: the named cache, the folder of copies, the default cache."""
     if data_home is not None:
         yield _home(data_home)
-    if os.environ.get("ROCBAND_DATA"):
-        yield Path(os.environ["ROCBAND_DATA"]).expanduser()
+    copies = os.environ.get("ROCBAND_DATA")
+    if copies:
+        yield Path(copies).expanduser()
     if data_home is None:
         yield _home(None)
 
@@ -146,16 +154,19 @@ def _read_copy(path: Path, source: Source) -> Table:
 
 
 def _as_table(archive: Archive, source: Source) -> Table:
+    if archive.X is None:
+        raise ValueError("it holds no X")
     columns = archive.columns
     labels = columns["y_multi"] if "y_multi" in columns else columns["y"]
     split = columns.get("split", np.zeros(len(labels), np.uint8))
     return Table(_canonical(archive.X, source.dense), labels, split)
 
 
-def _canonical(X: Any, dense: bool) -> Any:
+def _canonical(X: Features | sparse.csr_matrix, dense: bool) -> Rows:
     """Float32 rows; sparse ones sorted, without stored zeros, as scikit-learn's estimators like them."""
     if dense:
-        return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float32)
+        array = X.toarray() if sparse.issparse(X) else X
+        return np.asarray(array, dtype=np.float32)
     matrix = sparse.csr_matrix(X, dtype=np.float32)
     matrix.eliminate_zeros()
     matrix.sort_indices()
@@ -163,41 +174,40 @@ def _canonical(X: Any, dense: bool) -> Any:
 
 
 def _write_copy(path: Path, table: Table) -> None:
-    """Write to a temporary file and rename it, so that no reader ever sees half a copy."""
+    """Write whole or not at all, so that no reader ever sees half a copy."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez_compressed(stream, **_to_parts(table))
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with open_whole(path, "the copy") as file:
+        np.savez_compressed(file, **_arrays_of(table))
 
 
-def _to_parts(table: Table) -> dict[str, Any]:
-    name = "y" if table.labels.max() <= 1 else "y_multi"
-    parts: dict[str, Any] = {name: table.labels, "split": table.split}
+def _arrays_of(table: Table) -> dict[str, Any]:
+    labels = "y" if table.labels.max() <= 1 else "y_multi"
+    arrays: dict[str, Any] = {labels: table.labels, "split": table.split}
     if isinstance(table.X, np.ndarray):
-        return parts | {"X": table.X}
-    return parts | {key: getattr(table.X, key) for key in ("data", "indices", "indptr", "shape")}
+        return arrays | {"X": table.X}
+    return arrays | {part: getattr(table.X, part) for part in CSR_PARTS}
 
 
 def _download(source: Source, verbose: bool) -> Table:
     with tempfile.TemporaryDirectory(prefix="rocband-") as folder:
         files = [_fetch(url, folder, source, verbose) for url in source.urls]
         parts = [_parse(path, url, source) for path, url in zip(files, source.urls, strict=True)]
-    stack = np.concatenate if source.dense else sparse.vstack
-    X = _canonical(stack([X for X, _ in parts]), source.dense)
-    labels = np.concatenate([labels for _, labels in parts])
-    split = np.repeat(np.arange(len(parts), dtype=np.uint8), [len(labels) for _, labels in parts])
-    table = Table(X, labels, split)
+    table = _stacked(parts, source.dense)
     if table.digest() != source.sha256:
         raise OSError(
             f"What {source.urls[0]} gave is not the published {source.name} (checksum differs); "
             f"try again later, {_way_out(source)}."
         )
     return table
+
+
+def _stacked(parts: list[tuple[Rows, Labels]], dense: bool) -> Table:
+    """Put the rows of the published files one after the other, and note which file each is from."""
+    blocks: list[Any] = [X for X, _ in parts]
+    labels = [labels for _, labels in parts]
+    X = np.concatenate(blocks) if dense else sparse.vstack(blocks)
+    split = np.repeat(np.arange(len(parts), dtype=np.uint8), [len(each) for each in labels])
+    return Table(_canonical(X, dense), np.concatenate(labels), split)
 
 
 def _fetch(url: str, folder: str, source: Source, verbose: bool) -> Path:
@@ -215,7 +225,7 @@ def _fetch(url: str, folder: str, source: Source, verbose: bool) -> Path:
     return path
 
 
-def _parse(path: Path, url: str, source: Source) -> tuple[Any, npt.NDArray[np.uint8]]:
+def _parse(path: Path, url: str, source: Source) -> tuple[Rows, Labels]:
     parse = _parse_svmlight if source.layout == "svmlight" else _parse_csv
     try:
         with _unpacked(path) as stream:
@@ -227,16 +237,20 @@ def _parse(path: Path, url: str, source: Source) -> tuple[Any, npt.NDArray[np.ui
 def _unpacked(path: Path) -> _Stream:
     if path.suffix == ".bz2":
         return bz2.BZ2File(path)
-    return gzip.GzipFile(path) if path.suffix == ".gz" else path.open("rb")
+    if path.suffix == ".gz":
+        return gzip.GzipFile(path)
+    return path.open("rb")
 
 
-def _parse_svmlight(stream: _Stream, source: Source) -> tuple[Any, npt.NDArray[np.uint8]]:
+def _parse_svmlight(stream: _Stream, source: Source) -> tuple[Rows, Labels]:
     X, y = load_svmlight_file(stream, n_features=source.n_features, dtype=np.float32, zero_based=False)
     return _canonical(X, source.dense), (y > 0).astype(np.uint8)
 
 
-def _parse_csv(stream: _Stream, source: Source) -> tuple[Any, npt.NDArray[np.uint8]]:
+def _parse_csv(stream: _Stream, source: Source) -> tuple[Rows, Labels]:
     values = np.loadtxt(stream, delimiter=",", dtype=np.float32, ndmin=2)
     if values.shape[1] != source.n_features + 1:
         raise ValueError(f"{values.shape[1]} columns instead of {source.n_features + 1}")
-    return _canonical(values[:, :-1], source.dense), values[:, -1].astype(np.uint8)
+    features = values[:, :-1]
+    classes = values[:, -1]
+    return _canonical(features, source.dense), classes.astype(np.uint8)
