@@ -147,7 +147,7 @@ class TestOptions:
     def test_help_in_the_order_of_a_session(self):
         text = run("--help").stdout
         names = re.findall(r"^  (\w+)  +\w", text.partition("Commands:")[2].partition("Examples:")[0], re.MULTILINE)
-        assert names == ["demo", "fit", "predict", "evaluate", "compare", "report", "export", "reproduce", "completion"]
+        assert names == ["demo", "fit", "predict", "evaluate", "compare", "report", "export", "completion"]
         assert "..." not in text.partition("Commands:")[2]
 
 

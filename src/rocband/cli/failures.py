@@ -15,7 +15,7 @@ _OPTIONS = {
     r" \(its objective .*? bound [^)]*\)": "",
     r"\bmax_iter=": "",
     r"\btol=": "a tolerance of ",
-    r"A confidence of": "--guarantee",
+    r"^confidence (?=\S+ at target_fpr)": "--guarantee ",
     r"\btarget_fpr=": "--target-fpr ",
     r"\bn_components=": "--components ",
     r"\bfpr_range\b": "--fpr",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import math
 import re
@@ -14,6 +13,7 @@ from typing import Any
 
 import click
 
+from rocband._progress import listening
 from rocband.cli.failures import in_options
 
 __all__ = ["Output", "interval_text", "progress", "warnings_as_lines"]
@@ -89,33 +89,18 @@ def interval_text(value: float, low: float, high: float, digits: int = 3) -> str
 
 @contextlib.contextmanager
 def progress(what: str, *, quiet: bool) -> Iterator[None]:
-    """Show on standard error what the library prints while it works."""
-    if quiet:
-        with contextlib.redirect_stdout(io.StringIO()):
-            yield
-        return
+    """Show on standard error what the library tells while it works."""
     from rich.console import Console  # noqa: PLC0415
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        with contextlib.redirect_stdout(sys.stderr):
+    if quiet:
+        with listening(lambda _: None):
             yield
-        return
-    with console.status(what) as status, contextlib.redirect_stdout(_LastLine(what, status)):
+    elif not console.is_terminal:
         yield
-
-
-class _LastLine(io.TextIOBase):
-    """A stream that shows its last line beside the spinner."""
-
-    def __init__(self, what: str, status: Any) -> None:
-        self.what, self.status = what, status
-
-    def write(self, text: str) -> int:
-        """Show a line."""
-        if text.strip():
-            self.status.update(f"{self.what}  {text.strip().removeprefix('[rocband] ')}", spinner=None)
-        return len(text)
+    else:
+        with console.status(what) as status, listening(lambda text: status.update(f"{what}  {text}")):
+            yield
 
 
 @contextlib.contextmanager
