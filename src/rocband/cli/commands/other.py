@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import click
 
+from rocband.cli.python import Script
+from rocband.cli.show import Output
+
 __all__ = ["completion", "demo"]
 
 
@@ -22,7 +25,11 @@ def demo(quiet: bool) -> None:
 
     letters.main()
     if not quiet:
-        click.echo("\nThe same in Python:\n\n    from rocband import demo\n\n    demo.main()")
+        script = Script()
+        script.use("rocband", "demo")
+        script.add("demo.main()")
+        out = Output(as_json=False, quiet=False)
+        out.end(script.text())
 
 
 @click.command(short_help="The script for your shell: bash, zsh or fish.")
