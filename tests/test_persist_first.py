@@ -3,6 +3,7 @@
 The files in the folder ``data`` were written by ``data/write_first_version.py``.
 """
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from scipy import sparse
 
 from rocband import persist
+from rocband.persist import ModelFileError
 
 FILES = sorted(Path(__file__).with_name("data").glob("first-*.rocband"))
 # The files keep the version of scikit-learn that wrote them.
@@ -68,3 +70,57 @@ def test_every_parameter_is_there(path):
     model = persist.load(path)
     assert repr(model)
     assert model.get_params()
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Made-up files, with a checksum that fits.
+
+
+def forged(manifest, block=b""):
+    """Return the bytes of a file of the first version."""
+    head = manifest if isinstance(manifest, bytes) else json.dumps(manifest).encode()
+    body = len(head).to_bytes(8, "little") + head + block
+    return b"ROCBAND-MODEL\n" + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+
+
+def taken_apart(path):
+    """Return the manifest and the arrays' bytes of a file."""
+    body = path.read_bytes()[len(b"ROCBAND-MODEL\n") + 65 :]
+    length = int.from_bytes(body[:8], "little")
+    return json.loads(body[8 : 8 + length]), body[8 + length :]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.rocband"
+
+
+def laid_out(*arrays):
+    """Return the entries and the bytes of arrays."""
+    entries, block = [], b""
+    for array in arrays:
+        entries.append({"dtype": array.dtype.str, "shape": list(array.shape), "start": len(block)})
+        block += array.tobytes()
+        block += bytes(-len(block) % 8)
+    return entries, block
+
+
+class TestHostileFiles:
+    @pytest.mark.parametrize("indices", [[0, 5], [0, -1], [0, 2**31 - 1]])
+    def test_sparse_indices_out_of_range(self, path, indices):
+        """They would read memory outside the arrays."""
+        entries, block = laid_out(np.ones(2), np.array(indices, dtype=np.int32), np.array([0, 2], dtype=np.int32))
+        csr = {"csr": [{"array": 0}, {"array": 1}, {"array": 2}], "shape": [1, 2], "matrix": False}
+        model = {"object": "KernelPartialAUCSVC", "state": {"support_vectors_": csr}}
+        path.write_bytes(forged({"format": 1, "arrays": entries, "model": model}, block))
+        with pytest.raises(ModelFileError, match="cannot be loaded"):
+            persist.load(path)
+
+    @pytest.mark.parametrize("dtype", [">f8", ">i4", ">U3"])
+    def test_numbers_the_other_way_round(self, path, dtype):
+        """The first version wrote little-endian numbers only."""
+        entries, block = laid_out(np.ones(1, dtype=dtype))
+        model = {"object": "PartialAUCSVC", "state": {"coef_": {"array": 0}}}
+        path.write_bytes(forged({"format": 1, "arrays": entries, "model": model}, block))
+        with pytest.raises(ModelFileError, match="manifest cannot be read"):
+            persist.load(path)
