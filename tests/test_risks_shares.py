@@ -72,6 +72,15 @@ def test_shares_of_known_scores():
     assert share_threshold(np.array([0.0, 0.2, 1.0]), 1, 1.0) == pytest.approx(0.1)
 
 
+def test_rounding_leaves_no_fewer_than_all_shares():
+    # Next to 1e6 numbers are a tenth of this width apart: at no threshold do the shares sum to 3, and Newton's ends
+    # with 1.4.
+    scores = np.array([1e6, 1e6 + 1e-6, 1e6 + 1e-6, 1e6 + 1e-6])
+    share = shares(scores, 3, 1e-9)
+    assert share.sum() == pytest.approx(3, rel=1e-14)
+    np.testing.assert_allclose(share, [0, 1, 1, 1], atol=1e-14)
+
+
 def test_rounding_leaves_no_more_than_all_shares():
     # Scores so large that the shares as they are first found, at a width of 1e-5, sum to 3.001.
     scores = 1e6 + 1e-6 * np.array([-1.0, 0.0, 0.0, 0.0, 1.0])
