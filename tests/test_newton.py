@@ -9,7 +9,7 @@ from scipy import sparse
 import reference_curvature as reference
 from rocband.problems.rows import RowsProblem
 from rocband.risks import Band, Smoothing, risk_for
-from rocband.risks.graphs import Clique
+from rocband.risks.graphs import Bipartite, Clique
 from rocband.rows import as_rows
 from rocband.solvers.newton import direction, row_limit, solve_features, solve_system, within
 from rocband.solvers.scatter import laplacian
@@ -64,6 +64,21 @@ def test_rows_in_play_are_kept_within_a_limit(count):
     some = within(graphs, 500, lambda rows: np.ones(len(rows)), random)
     used = len(np.unique(np.concatenate([graph.rows for graph in some])))
     assert used == 6 if count == 3 else 150 < used < 600
+
+
+def test_rows_of_both_sides_are_kept_within_a_limit():
+    random = np.random.default_rng(0)
+    size = 5000
+    every = np.arange(size)
+    first = np.zeros_like(every)
+    last = np.full(size, size)
+    graphs = [
+        Bipartite(every + shift, every + shift + size, np.ones(size), np.ones(size), first, last)
+        for shift in (0, 2 * size)
+    ]
+    some = within(graphs, 500, lambda rows: np.ones(len(rows)), random)
+    # Four sides of 125 rows each, give or take the chance of the draw: its standard deviation is below 23.
+    assert 400 < len(np.unique(np.concatenate([graph.rows for graph in some]))) < 600
 
 
 def test_more_effort_sees_more_rows():

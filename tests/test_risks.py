@@ -285,6 +285,15 @@ class TestPlanes:
         np.testing.assert_array_equal(plane.positives, [-3 / 4, 0])
         np.testing.assert_array_equal(dense(plane, 4), [1 / 4, 1 / 4, 0, 1 / 4])
 
+    def test_worked_example_of_a_short_row(self):
+        """A positive that pays less by staying above the band: its pair inside, within the margin, has no part."""
+        plane = sharp("tight", np.array([0.5]), np.array([0.25, 0.0]), Band(1, 2, 2))  # A = 0, B = -0.25 + 0.5
+        assert (plane.value, plane.offset) == (0.25, 1)
+        plane = sharp("tight", np.array([0.5]), np.array([-0.25, -0.375]), Band(1, 2, 2))  # A = 0, B = -0.75 + 0.125
+        assert (plane.value, plane.offset) == (0, 0)
+        assert not plane.positives.any()
+        assert not plane.negatives.any()
+
     def test_worked_example_of_the_ramp(self):
         """The same ranks: one positive is beyond help, one beats a negative, but not by the margin."""
         s = np.array([-1.0, 0.75])

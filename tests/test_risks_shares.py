@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocband.risks.shares import share_threshold, shares, top_shares, top_sums
+from rocband.risks.shares import (
+    guess_share_threshold,
+    holds_all_shares,
+    sample_step,
+    share_threshold,
+    shares,
+    top_shares,
+    top_sums,
+)
 from samples import EQUAL, TIED, UNTIED, WIDE
 
 THOROUGH = settings(max_examples=100)
@@ -60,7 +68,26 @@ def test_shares_of_known_scores():
     np.testing.assert_allclose(shares(np.zeros(5), 2, 1.0), 0.4)
     np.testing.assert_allclose(shares(np.array([0.0, 0.0, 3.0]), 2, 1.0), [0.5, 0.5, 1.0])
     np.testing.assert_allclose(shares(np.array([0.0, 0.2, 1.0]), 1, 1.0), [0.0, 0.1, 0.9])
+    np.testing.assert_allclose(shares(1e-6 * np.array([0.0, 0.2, 1.0]), 1, 1e-6), [0.0, 0.1, 0.9], atol=1e-9)
     assert share_threshold(np.array([0.0, 0.2, 1.0]), 1, 1.0) == pytest.approx(0.1)
+
+
+def test_rounding_leaves_no_fewer_than_all_shares():
+    # Next to 1e6 numbers are a tenth of this width apart: at no threshold do the shares sum to 3, and Newton's ends
+    # with 1.4.
+    scores = np.array([1e6, 1e6 + 1e-6, 1e6 + 1e-6, 1e6 + 1e-6])
+    share = shares(scores, 3, 1e-9)
+    assert share.sum() == pytest.approx(3, rel=1e-14)
+    np.testing.assert_allclose(share, [0, 1, 1, 1], atol=1e-14)
+
+
+def test_rounding_leaves_no_more_than_all_shares():
+    # Scores so large that the shares as they are first found, at a width of 1e-5, sum to 3.001.
+    scores = 1e6 + 1e-6 * np.array([-1.0, 0.0, 0.0, 0.0, 1.0])
+    share = shares(scores, 3, 1e-5)
+    assert share.sum() == pytest.approx(3, rel=1e-14)
+    assert (np.diff(share) >= 0).all()
+    assert share.max() <= 1
 
 
 @given(scores=ascending_scores(min_size=1), data=st.data())
@@ -76,3 +103,43 @@ def test_sharp_shares_are_the_limit_of_smoothed_ones(scores, data):
 def test_sums_from_the_top_down():
     np.testing.assert_array_equal(top_sums(np.array([1.0, 2.0, 4.0])), [7.0, 6.0, 4.0, 0.0])
     np.testing.assert_array_equal(top_sums(np.zeros(0)), [0.0])
+
+
+# Which scores have a share, from a part of them
+
+
+@pytest.mark.parametrize(
+    ("top", "holds"),
+    [
+        ([3.0, 4.0], False),  # fewer than the k that share
+        ([2.0, 3.0, 4.0], False),  # as many: a fourth may be as high
+        ([1.0, 2.0, 3.0, 4.0], True),  # the threshold is at least 1: what is not above 1 has no share
+        ([1.5, 2.0, 3.0, 4.0], False),  # the threshold is 1.375: another at 1.5 would share
+        ([0.0, 1.0, 2.0, 3.0, 4.0], True),
+    ],
+)
+def test_the_highest_hold_all_shares(top, holds):
+    assert holds_all_shares(np.array(top), 10, 3, 0.75) is holds
+
+
+def test_all_scores_hold_all_shares():
+    assert holds_all_shares(np.zeros(3), 3, 2, 1.0)
+
+
+def test_a_guess_is_cautious_but_not_by_much():
+    random = np.random.default_rng(0)
+    n = 200_000
+    k = n // 100
+    step = sample_step(n)
+    assert step == 12
+    for _ in range(20):
+        scores = random.normal(size=n)
+        guess = guess_share_threshold(scores[::step], n, k, 0.01)
+        ranked = np.sort(scores)
+        # Three standard deviations below what is needed: it fails once in 700 draws, and lets in a quarter more.
+        assert guess <= share_threshold(ranked, k, 0.01)
+        assert guess >= ranked[n - int(1.5 * k)]
+
+
+def test_a_sample_too_small_to_guess_from_excludes_nothing():
+    assert guess_share_threshold(np.zeros(10), 100, 60, 1.0) == -np.inf

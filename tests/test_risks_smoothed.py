@@ -12,7 +12,7 @@ import reference_curvature
 import reference_smoothed
 from reference_smoothed import Pairs
 from rocband.risks import Band, Scores, Smoothing, risk_for
-from rocband.risks.graphs import Star
+from rocband.risks.graphs import Bipartite, Star
 from samples import CLOSE, WIDE, samples, seeds
 from test_risks_scores import SAMPLED, draws
 
@@ -252,6 +252,8 @@ def slope_of_all_pairs(name, positives, negatives, band, smoothing):
 @names
 @THOROUGH
 @given(sample=close_sample, smoothing=smoothings)
+# All shares are 11/12: nearly whole, but not whole.
+@example(sample=(np.zeros(2), np.zeros(12), Band(11, 12, 12)), smoothing=Smoothing(0.5, 0.3))
 def test_slopes_are_those_of_all_pairs(sample, smoothing, name):
     band = sample[2]
     plane = smoothed(name, *sample, smoothing)
@@ -325,6 +327,30 @@ def test_curvature_is_that_of_all_pairs(name, band, seed, smoothing):
     found = curvature(risk_for(name, band), scores, m, smoothing)
     expected = curvature_of_all_pairs(name, scores, m, band, smoothing)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+
+
+@names
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("band", BANDS)
+def test_pairs_at_an_end_of_the_smoothed_part_are_outside_it(name, band, seed):
+    """Scores in quarters: many pairs have a weight of exactly 0 or 1 at the very end of the width."""
+    scores, m = problem_for_curvature(seed)
+    scores = np.round(4 * scores) / 4
+    smoothing = Smoothing(0.5, 0.375)
+    found = curvature(risk_for(name, band), scores, m, smoothing)
+    expected = curvature_of_all_pairs(name, scores, m, band, smoothing)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+
+
+@names
+def test_far_scores_leave_no_pair_of_negative_weight(name):
+    # Next to 1e13 numbers are further apart than the width: a smoothed part would end before it begins.
+    positives = np.array([1.0, 1 - 1e13])
+    negatives = np.array([0.0, -1e13, -1e13])
+    plane = smoothed(name, positives, negatives, Band(0, 3, 3), Smoothing(1e-3, 0.5))
+    for graph in plane.curvature():
+        if isinstance(graph, Bipartite):
+            assert (graph.first <= graph.last).all()
 
 
 @pytest.mark.parametrize("seed", range(5))

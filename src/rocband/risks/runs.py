@@ -45,7 +45,7 @@ class Run:
         reach = margin - ranking.positives
         first = ranking.first(margin)
         full = np.searchsorted(ranking.negatives, width - reach)
-        np.maximum(first, full, out=full)
+        np.maximum(first, full, out=full)  # below by rounding alone, where scores are far apart
         # Sums of shares, and of shares times scores, from the top down to each negative.
         if share.min(initial=1.0) == 1.0:
             mass = np.arange(len(share), -1.0, -1.0)

@@ -124,4 +124,4 @@ def holds_all_shares(scores: FloatArray, n: int, k: int, width: float) -> bool:
     """Whether the highest of n scores, given in ascending order, are all that have a share in the top ``k``."""
     if len(scores) == n:
         return True
-    return len(scores) > k and share_threshold(scores, k, width) >= scores[0]
+    return len(scores) > k and bool(share_threshold(scores, k, width) >= scores[0])
