@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +13,9 @@ from scipy import sparse
 
 from rocband.problems.rows import RowsProblem
 from rocband.risks import Band, risk_for
+from rocband.risks.tight import TightRisk
 from rocband.rows import as_rows
+from rocband.solvers import certified, newton
 from rocband.solvers.certified import minimize
 from rocband.solvers.objective import Objective
 from rocband.solvers.planes import Planes
@@ -309,6 +312,97 @@ def test_the_same_every_time():
     first, second = (solve(sample, 50.0) for _ in range(2))
     np.testing.assert_array_equal(first.w, second.w)
     assert first.lower_bound == second.lower_bound
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.2), (0.1, 0.4), (0.0, 1.0)])
+def test_a_gap_can_be_closed_to_rounding(fpr_range):
+    sample = make_sample(17, fpr_range=fpr_range)
+    result = solve(sample, 10.0, tol=1e-9)
+    assert result.status is Status.CONVERGED
+    check_certificate(result, sample, 10.0, np.zeros(4))
+
+
+# What the rules of a step are worth
+
+
+def passes(objectives, tol, starts=None):
+    """Passes of all solves together; they have to converge."""
+    total = 0
+    for number, objective in enumerate(objectives):
+        start = None if starts is None else starts[number]
+        result = minimize(objective, Settings(tol, 1000), start=start)
+        assert result.status is Status.CONVERGED
+        total += result.history[-1].passes
+    return total
+
+
+def test_a_slower_pace_saves_passes_where_positives_are_few_for_the_features(monkeypatch):
+    # The classes can be separated, and C is large: few rows are on the edge, and other ones after each step.
+    samples = [make_sample(seed, m=20, n=200, d=60, shift=0.2, fpr_range=(0.0, 0.1)) for seed in range(3)]
+    objectives = [make_objective(sample, 1000.0) for sample in samples]
+    wide = passes(objectives, 1e-4)
+    monkeypatch.setattr(certified, "_WIDE", certified._NARROW)
+    assert wide < 0.6 * passes(objectives, 1e-4)
+
+
+def test_a_faster_pace_saves_passes_where_positives_are_many(monkeypatch):
+    samples = [make_sample(seed, m=100, n=1000, d=4, shift=0.5, fpr_range=(0.0, 1.0)) for seed in range(3)]
+    objectives = [make_objective(sample, 100.0) for sample in samples]
+    narrow = passes(objectives, 1e-4)
+    monkeypatch.setattr(certified, "_NARROW", certified._WIDE)
+    assert narrow < 0.6 * passes(objectives, 1e-4)
+
+
+def test_more_rows_for_the_curvature_save_passes_when_the_smoothing_stays(monkeypatch):
+    # A small part of the rows shows the curvature, as it does of many more rows.
+    monkeypatch.setattr(newton, "_FEWEST_ROWS", 60)
+    monkeypatch.setattr(newton, "_ROWS_PER_FEATURE", 5)
+    samples = [make_sample(seed, m=600, n=3000, d=10, shift=0.2, fpr_range=(0.0, 1.0)) for seed in range(3)]
+    objectives = [make_objective(sample, 1e4) for sample in samples]
+    growing = passes(objectives, 1e-5)
+    monkeypatch.setattr(certified, "_MOST_EFFORT", 1.0)
+    assert growing < 0.8 * passes(objectives, 1e-5)
+
+
+def test_the_effort_grows_while_the_smoothing_stays(monkeypatch):
+    efforts = []
+    smoothings = {}
+    direction = newton.direction
+
+    def seen(problem, graphs, C, gradient, random, effort):
+        efforts.append(effort)
+        return direction(problem, graphs, C, gradient, random, effort)
+
+    class Seen(TightRisk):
+        def plane(self, scores, smoothing):
+            smoothings.setdefault(len(efforts), smoothing)  # of the first evaluation after each direction
+            return super().plane(scores, smoothing)
+
+    monkeypatch.setattr(newton, "direction", seen)
+    monkeypatch.setattr(newton, "_FEWEST_ROWS", 30)
+    monkeypatch.setattr(newton, "_ROWS_PER_FEATURE", 3)
+    sample = make_sample(0, m=600, n=3000, d=10, shift=0.2, fpr_range=(0.0, 1.0))
+    objective = replace(make_objective(sample, 1e4), risk=Seen(sample.band))
+    assert minimize(objective, Settings(1e-5, 500)).status is Status.CONVERGED
+    assert max(efforts) > 2.0
+    for step, (before, after) in enumerate(pairwise(efforts), start=1):
+        stays = smoothings[step + 1] == smoothings[step]
+        assert after == (min(2.0 * before, 16.0) if stays else 1.0)
+
+
+def test_a_search_that_only_flattens_the_slope_costs_passes(monkeypatch):
+    # Far from the minimum, and with long tails, a step can end on the other side, where it is as flat and higher.
+    objectives = []
+    starts = []
+    for seed, m, fpr_range, C in ((155, 8, (0.2, 0.6), 1e3), (81, 30, (0.2, 0.6), 10.0), (287, 2, (0.0, 0.2), 10.0)):
+        random = np.random.default_rng(seed)
+        X = random.standard_t(1.2, size=(m + 40, 5))
+        X[:m] += 0.7
+        objectives.append(make_objective(Sample(X[:m], X[m:], Band.from_range(fpr_range, 40)), C))
+        starts.append(random.normal(size=5))
+    lower = passes(objectives, 1e-4, starts)
+    monkeypatch.setattr(certified._Solver, "_lower", lambda solver, there, here: True)
+    assert lower < passes(objectives, 1e-4, starts)
 
 
 # Planes and results of earlier solves

@@ -373,6 +373,8 @@ def test_highest_scores(values, cut, k, width):
     there = distributed_negatives(values, (cut, len(values) - cut))
     here = HeldNegatives(negatives)
     np.testing.assert_array_equal(there.highest_values(k), here.highest_values(k))
+    np.testing.assert_array_equal(there.reaching(k), here.reaching(k))
+    np.testing.assert_array_equal(here.reaching(k), np.sort(negatives[negatives >= np.sort(negatives)[-k]]))
     highest, index = there.highest(k)
     np.testing.assert_array_equal(highest, here.highest(k)[0])
     np.testing.assert_array_equal(negatives[index], highest)

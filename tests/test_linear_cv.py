@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -14,6 +16,7 @@ from rocband import PartialAUCSVC, PartialAUCSVCCV
 from rocband.datasets import make_band_problem
 from rocband.linear_cv import choose
 from rocband.metrics import partial_auc_score, partial_auc_scorer
+from rocband.metrics.in_band import partial_auc_of
 from rocband.problems.rows import RowsProblem
 from rocband.risks import Band, Scores, risk_for
 from rocband.rows import as_rows
@@ -74,6 +77,21 @@ def test_scores_are_those_of_fits_to_the_training_parts(data):
         alone = PartialAUCSVC(WIDE, C=0.5, surrogate="tight", anchor=None, tol=1e-6).fit(X[train], y[train])
         expected = partial_auc_score(y[test], alone.decision_function(X[test]), fpr_range=WIDE)
         assert model.scores_[0, k] == pytest.approx(expected, abs=2e-3)
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    digits=st.integers(0, 2),
+    fpr_range=st.sampled_from([(0.0, 0.1), (0.2, 0.5), (0.0, 1.0), (0.0, 0.005)]),
+)
+def test_held_out_rows_may_tie(seed, digits, fpr_range):
+    # Few distinct scores: negatives below the band tie with those at its end, and share a segment of the curve.
+    random = np.random.default_rng(seed)
+    y = np.arange(60) < 20
+    scores = (random.normal(size=60) + y).round(digits)
+    area = partial_auc_of(Scores.of(scores[y], scores[~y]), fpr_range)
+    assert area == pytest.approx(partial_auc_score(y, scores, fpr_range=fpr_range), abs=1e-12)
 
 
 def test_agrees_with_grid_search(data):

@@ -116,6 +116,15 @@ def test_planes_without_slope():
     np.testing.assert_array_equal(a, [0.0, 1.0, 0.0])
 
 
+@pytest.mark.parametrize("ahead", [1.0, 1e-3, 1e-6, 1e-9])
+def test_a_plane_that_is_barely_higher_is_not_left_out(ahead):
+    # Bounds are asked for to 1e-6 of C and less: what a plane left out could add is lost to them.
+    heights = np.array([0.5, 0.5 + ahead, 0.5 + 2 * ahead])
+    for gram in (np.zeros((3, 3)), 1e-3 * ahead * np.eye(3)):
+        a = simplex_qp(gram, heights, np.array([1.0, 0.0, 0.0]))
+        np.testing.assert_allclose(a, [0.0, 0.0, 1.0], atol=1e-12)
+
+
 def filled(random, k, d):
     planes = Planes(d)
     for slope, offset in zip(random.normal(size=(k, d)), random.normal(size=k), strict=True):

@@ -67,7 +67,7 @@ def partial_auc_score(
     sampled = zip(parts, sample_slices(rows), strict=True)
     sample = np.concatenate(gather([task(_sample, part, own) for part, own in sampled]))
     negatives = DistributedNegatives.of(KeptScores(rows, parts), sample)
-    top = negatives.highest_values(ranks_in_band(fpr_range, rows.n_negatives))
+    top = negatives.reaching(ranks_in_band(fpr_range, rows.n_negatives))
     lowest = float(top[0])
     positives = np.concatenate(gather([task(_reaching, part, lowest) for part in parts]))
     return area_from_top(positives, top, (rows.n_positives, rows.n_negatives), fpr_range, normalize)

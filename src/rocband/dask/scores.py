@@ -133,6 +133,13 @@ class DistributedNegatives:
         values, _ = self.highest(k)
         return values
 
+    def reaching(self, k: int) -> FloatArray:
+        """Return the scores of at least the ``k``-th highest, ascending: more than k where some tie with it."""
+        values, _ = self._at_least(k)
+        ranked = np.sort(values)
+        lowest = ranked[len(ranked) - k]
+        return ranked[ranked >= lowest]
+
     def entering(self, k: int, width: float) -> tuple[FloatArray, IndexArray]:
         """Return the scores with a share in the top ``k`` smoothed over ``width``, ascending, and where they are."""
         n = len(self)

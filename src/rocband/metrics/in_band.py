@@ -16,7 +16,7 @@ def partial_auc_of(scores: Scores, fpr_range: tuple[float, float]) -> float:
     """Return the partial AUC of scores of the two classes; only the highest negatives are asked for."""
     n_positives = len(scores.positives)
     n_negatives = len(scores.negatives)
-    top = scores.negatives.highest_values(ranks_in_band(fpr_range, n_negatives))
+    top = scores.negatives.reaching(ranks_in_band(fpr_range, n_negatives))
     return area_from_top(scores.positives, top, (n_positives, n_negatives), fpr_range)
 
 
@@ -34,7 +34,8 @@ def area_from_top(
 ) -> float:
     """Partial AUC from the scores of the highest negatives and of the positives that reach them.
 
-    All others, ``sizes`` less these, lie lower and beyond the band: one score of that weight stands for each class.
+    All others, ``sizes`` less these, lie lower and beyond the band: one score of that weight stands for each class. So
+    ``top`` must hold all negatives that tie with the lowest of it: they share one segment of the curve.
     """
     lowest = float(top.min())
     reaching = positives[positives >= lowest]

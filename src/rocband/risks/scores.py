@@ -46,6 +46,9 @@ class Negatives(Protocol):
     def highest_values(self, k: int) -> FloatArray:
         """Return the ``k`` highest scores, ascending; much faster than to find where they are."""
 
+    def reaching(self, k: int) -> FloatArray:
+        """Return the scores of at least the ``k``-th highest, ascending: more than k where some tie with it."""
+
     def entering(self, k: int, width: float) -> tuple[FloatArray, IndexArray]:
         """Return the scores with a share in the top ``k`` smoothed over ``width``, ascending, and where they are.
 
@@ -126,6 +129,11 @@ class HeldNegatives:
         if len(passing) < k:
             passing = np.partition(values, len(values) - k)[len(values) - k :]
         return np.sort(passing)[len(passing) - k :]
+
+    def reaching(self, k: int) -> FloatArray:
+        """Return the scores of at least the ``k``-th highest, ascending: more than k where some tie with it."""
+        lowest = self.highest_values(k)[0]
+        return np.sort(self.values[self.values >= lowest])
 
     def entering(self, k: int, width: float) -> tuple[FloatArray, IndexArray]:
         """Return the scores with a share in the top ``k`` smoothed over ``width``, ascending, and where they are."""
