@@ -37,6 +37,11 @@ PREVALENCE = 0.02
 SCORE_BYTES = 8
 CANDIDATE_BYTES = 20
 WEIGHT_BYTES = 12
+# Sets of scores that a worker keeps, of the model and of directions; bytes at the client for a candidate and for a
+# positive, whose scores are sorted and summed.
+SETS_OF_SCORES = 4
+BYTES_OF_A_CANDIDATE_HERE = 100
+BYTES_OF_A_POSITIVE_HERE = 60
 GIGA = 1e9
 # What a step may ask the workers for.
 STEPS = ("summary", "passing", "accumulate", "take")
@@ -274,6 +279,7 @@ def plan(measured: dict[str, Any], seconds_per_pass: float, rows: int) -> dict[s
     of_summaries = travel.rounds["summary"] * SCORE_BYTES * positives
     received = of_summaries + travel.rounds["passing"] * CANDIDATE_BYTES * candidates
     sent = travel.rounds["accumulate"] * WEIGHT_BYTES * travel.weighed * (positives + in_band)
+    memory = BYTES_OF_A_CANDIDATE_HERE * candidates + BYTES_OF_A_POSITIVE_HERE * positives
     risk = travel.rounds["passing"] * (positives + candidates) * seconds_of_risk()
     return {
         **PLAN,
@@ -285,8 +291,8 @@ def plan(measured: dict[str, Any], seconds_per_pass: float, rows: int) -> dict[s
         "worker_seconds_per_pass": seconds_per_pass / rows * whole / PLAN["blocks"],
         "processor_seconds_here_per_step": risk,
         "gigabytes_of_features_per_machine": whole * COLUMNS * 4 / PLAN["machines"] / GIGA,
-        "gigabytes_of_scores_per_machine": 4 * whole * SCORE_BYTES / PLAN["machines"] / GIGA,
-        "gigabytes_here": (100 * candidates + 60 * positives) / GIGA,
+        "gigabytes_of_scores_per_machine": SETS_OF_SCORES * whole * SCORE_BYTES / PLAN["machines"] / GIGA,
+        "gigabytes_here": memory / GIGA,
     }
 
 
