@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from rocband.risks.curvature import Bipartite, Clique, Graph, Star
+from rocband.risks.graphs import Bipartite, Clique, Graph, Star
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -24,7 +24,7 @@ def scatter(graph: Graph, X: FloatArray) -> FloatArray:
                 total += weight * squared(X[row] - X[graph.rows[j]])
     elif isinstance(graph, Star):
         for row, weight in zip(graph.members, graph.weight, strict=True):
-            total += weight * squared(X[row] - np.average(X[graph.others], axis=0, weights=graph.share))
+            total += weight * squared(X[row] - np.average(X[graph.others], axis=0, weights=graph.others_weight))
     return total
 
 

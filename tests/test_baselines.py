@@ -25,9 +25,7 @@ from rocband.baselines.parts import ClassParts
 from rocband.baselines.smooth_area import SmoothArea, band_shares, normal_sums
 from rocband.datasets import make_band_problem
 from rocband.metrics import partial_auc_score
-from rocband.risks.band import Band
-from rocband.risks.smoothed import Smoothing
-from rocband.solvers.problem import Scores
+from rocband.risks import Band, Scores, Smoothing
 
 BAND = (0.02, 0.3)
 MODELS = (AsymmetricSVC(0.15, 0.03), PartialAUCBoost(BAND, n_rounds=8), GreedyPartialAUC(BAND, n_weights=10))
@@ -187,18 +185,18 @@ def test_asymmetric_dual(mu, tau, seed):
 
 
 @given(seed=seeds, lowest=st.floats(0.1, 9), highest=st.floats(0.1, 12), width=st.floats(1e-3, 3))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_asymmetric_planes_lie_below(seed, lowest, highest, width):
     random = np.random.default_rng(seed)
     risk = AsymmetricRisk(lowest, highest, 0.7)
-    here, there = (Scores(random.normal(size=9).round(1), random.normal(size=12).round(1)) for _ in range(2))
-    plane = risk.linearize(here.positives, here.negatives, Smoothing(1.0, width))
-    sharp = risk.sharp(here.positives, here.negatives)
+    here, there = (Scores.of(random.normal(size=9).round(1), random.normal(size=12).round(1)) for _ in range(2))
+    plane = risk.plane(here, Smoothing(1.0, width))
+    sharp = risk.sharp(here)
     assert here.slope(sharp) == pytest.approx(sharp.value)
     assert plane.value == pytest.approx(sharp.value)
     assert plane.value - plane.rank_error == pytest.approx(here.slope(plane))
     for each in (here, there):
-        exact = risk.sharp(each.positives, each.negatives).value
+        exact = risk.value(each)
         assert each.slope(plane) <= exact + 1e-9
         assert each.slope(sharp) <= exact + 1e-9
     assert plane.positives.sum() == pytest.approx(-1)
@@ -264,7 +262,7 @@ def test_boosting_never_falls(data, fpr_range, roughness):
 
 
 @given(seed=seeds, levels=st.integers(2, 30), rounds=st.integers(1, 6))
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_boosting_never_falls_with_ties(seed, levels, rounds):
     random = np.random.default_rng(seed)
     X = random.integers(0, levels, size=(60, 3)).astype(float)
@@ -283,7 +281,7 @@ def test_boosting_stops_when_nothing_gains():
 
 
 @given(seed=seeds, width=st.floats(0.01, 10), spread=st.floats(0.01, 100))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_normal_sums(seed, width, spread):
     random = np.random.default_rng(seed)
     at, centres = spread * random.normal(size=40), np.sort(random.normal(size=30))
@@ -295,7 +293,7 @@ def test_normal_sums(seed, width, spread):
 
 
 @given(seed=seeds, start=st.integers(0, 6), size=st.integers(1, 6), width=st.floats(0.1, 2))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_slope_of_the_smooth_area(seed, start, size, width):
     random = np.random.default_rng(seed)
     band = Band(start, start + size, 12)

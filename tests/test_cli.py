@@ -14,7 +14,6 @@ import numpy as np
 import onnxruntime
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
@@ -350,11 +349,6 @@ class TestOther:
         assert "from rocband import demo" in run("demo").stdout
         assert Path("rocband-demo.png").exists()
 
-    def test_reproduce_hands_over(self, folder):
-        result = CliRunner().invoke(command, ["reproduce", "--only", "nothing"])
-        assert result.exit_code == 2
-        assert "there is no experiment 'nothing'" in result.stderr
-
     @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
     def test_completion(self, shell):
         assert "_ROCBAND_COMPLETE" in run("completion", shell).stdout
@@ -368,9 +362,6 @@ class TestOther:
 
     @pytest.mark.parametrize("name", sorted(command.commands))
     def test_help_has_an_example(self, name):
-        if name == "reproduce":
-            assert "--quick" in CliRunner().invoke(command, [name, "--help"]).output
-            return
         text = run(name, "--help").stdout
         assert f"rocband {name}" in text
 

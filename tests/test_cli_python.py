@@ -153,7 +153,7 @@ def run_comparison(test, arguments):
 def test_all_columns_of_evaluate(tables):
     arguments = ("--target", "sick", "--positive", "yes", "--score", "new", "--fpr", 0, 0.1, "--confidence", 0.9)
     names = execute(python_of(run("evaluate", "test.csv", *arguments)))
-    y, values = names["y"], names["values"]
+    y, values = names["y"], names["scores"]["new"]
     options = {"confidence": 0.9, "random_state": 0}
     said = printed(python_of(run("evaluate", "test.csv", *arguments)))
     assert str(partial_auc_interval(y, values, fpr_range=(0.0, 0.1), **options)) in said
@@ -203,7 +203,7 @@ def test_a_model_of_an_array_takes_the_columns_that_are_features():
     TEST[["age", "new", "sick"]].to_csv("a.csv", index=False)
     arguments = ("--target", "sick", "--positive", "yes", "--model", "m")
     names = execute(python_of(run("evaluate", "a.csv", *arguments)))
-    np.testing.assert_allclose(names["values"], model.decision_function(TEST[["age", "new"]].to_numpy()))
+    np.testing.assert_allclose(names["scores"]["m"], model.decision_function(TEST[["age", "new"]].to_numpy()))
 
 
 def test_standard_input_and_output(tables, monkeypatch):

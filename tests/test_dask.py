@@ -101,7 +101,7 @@ def chunkings(draw, total=600):
 
 
 @pytest.mark.parametrize("surrogate", SURROGATES)
-@settings(max_examples=3, deadline=None, derandomize=True)
+@settings(max_examples=3)
 @given(sizes=chunkings(), band=st.sampled_from([(0.0, 0.2), BAND]))
 def test_agrees_whatever_the_blocks(data, local_models, surrogate, sizes, band):
     model = PartialAUCSVC(band, surrogate=surrogate, C=5.0).fit(*blocks(*data, sizes))
@@ -304,7 +304,7 @@ def test_cross_validation_errors(data):
 # Metrics
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(
     sizes=chunkings(total=200),
     band=st.tuples(st.floats(0, 0.9), st.floats(0.001, 1)).map(lambda ends: (ends[0] * ends[1], ends[1])),
@@ -361,7 +361,7 @@ def distributed_negatives(values, sizes, sample=None):
     return DistributedNegatives.of(kept, values[1:] if sample is None else sample)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(
     values=st.lists(st.integers(-4, 4), min_size=6, max_size=40).map(lambda v: np.array(v) / 4),
     cut=st.integers(1, 5),

@@ -23,9 +23,9 @@ from rocband import anchor as anchor_module
 from rocband.anchor import logistic_coefficients
 from rocband.datasets import make_band_problem
 from rocband.metrics import partial_auc_score, partial_auc_scorer
+from rocband.problems.rows import RowsProblem
 from rocband.risks import Band
 from rocband.rows import as_rows
-from rocband.solvers.problem import Problem
 from trusted import Sample, minimum
 
 SURROGATES = ("tight", "hinge", "ramp", "naive")
@@ -407,16 +407,17 @@ def test_an_anchor_from_a_part_of_the_rows_is_about_that_of_all(share, monkeypat
     random = np.random.default_rng(0)
     y = random.random(40_000) < share
     X = random.normal(size=(40_000, 3)) + np.outer(y, [1.0, 0.5, 0.0])
-    problem = Problem(as_rows(X), y, (0.0, 0.1))
+    problem = RowsProblem(as_rows(X), y)
     whole = logistic_coefficients(problem, random)
     np.testing.assert_allclose(whole, LogisticRegression().fit(X, y).coef_[0], rtol=1e-3, atol=1e-4)
     monkeypatch.setattr(anchor_module, "_NUMBERS", 3 * 8000)
-    drawn = []
-    draw = problem.draw
-    monkeypatch.setattr(problem, "draw", lambda *sizes: (drawn.append(sizes[:2]), draw(*sizes))[1])
+    taken = []
+    take = problem.take
+    monkeypatch.setattr(problem, "take", lambda numbers: (taken.append(numbers), take(numbers))[1])
     part = logistic_coefficients(problem, random)
-    assert sum(drawn[0]) == 8000
-    assert min(drawn[0]) == min(4000, int(y.sum()), int((~y).sum()))
+    n_positives = int(np.count_nonzero(taken[0] < problem.n_positives))
+    assert len(taken[0]) == len(np.unique(taken[0])) == 8000
+    assert min(n_positives, 8000 - n_positives) == min(4000, problem.n_positives, problem.n_negatives)
     np.testing.assert_allclose(part, whole, atol=0.15)
 
 
@@ -450,14 +451,14 @@ def test_warm_start_with_other_features(data):
 def test_verbose_prints_a_line_for_each_step(data, surrogate, capsys):
     X, y = data
     model = PartialAUCSVC(BAND, surrogate=surrogate, verbose=1).fit(X, y)
-    lines = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().err.splitlines()
     certified = surrogate in ("tight", "naive")
     pattern = r"\[rocband\] step +\d+  passes +\d+  objective [\d.e+-]+"
     pattern += r"  bound [\d.e+-]+  gap [\d.e+-]+" if certified else ""
     assert all(re.fullmatch(pattern + r"  \d+\.\d\d s", line) for line in lines), lines
     assert len(lines) == len(model.history_)
     PartialAUCSVC(BAND, surrogate=surrogate).fit(X, y)
-    assert not capsys.readouterr().out
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.fixture(scope="module")

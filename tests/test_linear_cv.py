@@ -14,11 +14,13 @@ from rocband import PartialAUCSVC, PartialAUCSVCCV
 from rocband.datasets import make_band_problem
 from rocband.linear_cv import choose
 from rocband.metrics import partial_auc_score, partial_auc_scorer
-from rocband.risks import Band, ramp
+from rocband.problems.rows import RowsProblem
+from rocband.risks import Band, Scores, risk_for
 from rocband.rows import as_rows
-from rocband.solvers.certified import Settings
-from rocband.solvers.path import solve, solve_path
-from rocband.solvers.problem import Problem
+from rocband.solvers.objective import Objective
+from rocband.solvers.path import solve_path
+from rocband.solvers.result import Settings
+from rocband.solvers.solve import solve
 
 BAND = (0.0, 0.1)
 WIDE = (0.0, 0.5)
@@ -35,26 +37,32 @@ def test_scikit_learn_checks(estimator, check, monkeypatch):
     check(estimator)
 
 
+def problem_and_risk(data, surrogate, fpr_range):
+    X, y = data
+    problem = RowsProblem(as_rows(X), y.astype(bool))
+    return problem, risk_for(surrogate, Band.from_range(fpr_range, problem.n_negatives))
+
+
 @pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge"])
 def test_path_matches_independent_fits_with_a_certificate_each(data, surrogate):
-    X, y = data
-    problem, origin = Problem(as_rows(X), y.astype(bool), (0.0, 0.3)), np.zeros(X.shape[1])
-    fits = solve_path(problem, surrogate, [1e-3, 1e-1, 10.0, 1e3], origin, Settings(), origin)
-    for fit in fits:
-        alone = solve(problem, surrogate, fit.C, origin, Settings(), origin)
-        assert abs(fit.objective - alone.objective) <= 1e-4 * fit.C
-        assert fit.lower_bound <= alone.objective
-        assert fit.objective - fit.lower_bound <= 1e-4 * fit.C
+    problem, risk = problem_and_risk(data, surrogate, (0.0, 0.3))
+    origin = np.zeros(problem.n_features)
+    results = solve_path(problem, risk, [1e-3, 1e-1, 10.0, 1e3], origin, Settings(), origin)
+    for result in results:
+        alone = solve(Objective(problem, risk, result.C, origin), Settings(), origin)
+        assert abs(result.objective - alone.objective) <= 1e-4 * result.C
+        assert result.lower_bound <= alone.objective
+        assert result.objective - result.lower_bound <= 1e-4 * result.C
 
 
 def test_path_takes_fewer_passes_than_its_parts(data):
-    X, y = data
-    problem, origin = Problem(as_rows(X), y.astype(bool), BAND), np.zeros(X.shape[1])
+    problem, risk = problem_and_risk(data, "tight", BAND)
+    origin = np.zeros(problem.n_features)
     Cs = np.logspace(-1, 4, 8).tolist()
-    solve_path(problem, "tight", Cs, origin, Settings(), origin)
+    solve_path(problem, risk, Cs, origin, Settings(), origin)
     together = problem.passes
     for C in Cs:
-        solve(problem, "tight", C, origin, Settings(), origin)
+        solve(Objective(problem, risk, C, origin), Settings(), origin)
     assert together < problem.passes - together
 
 
@@ -107,7 +115,7 @@ def test_groups_reach_the_splitter(data):
 def test_verbose_prints_folds_and_choice(data, capsys):
     X, y = data
     PartialAUCSVCCV(BAND, Cs=[1.0, 10.0], cv=2, verbose=1).fit(X, y)
-    lines = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().err.splitlines()
     assert [line.split(":")[0] for line in lines] == ["[rocband] fold 0", "[rocband] fold 1", "[rocband] chosen"]
 
 
@@ -177,7 +185,8 @@ def test_a_huge_C_still_descends_from_the_anchor(data):
     anchor = LogisticRegression(max_iter=1000).fit(X, y)
     model = PartialAUCSVC(BAND, C=1e200, anchor=anchor).fit(X, y)
     scores = X @ anchor.coef_[0]
-    at_anchor = ramp(scores[y == 1], scores[y == 0], Band.from_range(BAND, int((y == 0).sum()))).value
+    risk = risk_for("ramp", Band.from_range(BAND, np.count_nonzero(y == 0)))
+    at_anchor = risk.value(Scores.of(scores[y == 1], scores[y == 0]))
     assert np.isfinite(model.coef_).all()
     assert model.objective_ < 1e200 * at_anchor
 

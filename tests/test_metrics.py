@@ -161,6 +161,7 @@ class TestAgainstScikitLearn:
             theirs = roc_auc_score(y, scores, max_fpr=high, sample_weight=weights)
             assert ours == pytest.approx(theirs, abs=EXACT)
 
+    @pytest.mark.filterwarnings("ignore::rocband.PositiveClassWarning")  # 1 and 2, and -3 and -1
     @pytest.mark.parametrize("labels", [(False, True), (-1, 1), (1, 2), (0.0, 1.0), (-3, -1)])
     def test_greater_number_is_positive(self, labels):
         y, scores = noisy_sample(2)
@@ -328,6 +329,7 @@ class TestScorer:
         assert scorer(model, X, y) == pytest.approx(expected, abs=EXACT)
         assert np.isfinite(cross_val_score(model, X, y, cv=3, scoring=scorer)).all()
 
+    @pytest.mark.filterwarnings("ignore::rocband.PositiveClassWarning")
     @pytest.mark.parametrize("dtype", [str, object])
     @pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
     def test_labels_that_are_text(self, problem, model, dtype):

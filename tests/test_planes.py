@@ -13,7 +13,7 @@ from scipy import optimize
 from rocband.solvers import planes as planes_module
 from rocband.solvers.planes import Certificate, Planes, simplex_qp
 
-THOROUGH = settings(max_examples=150, deadline=None)
+THOROUGH = settings(max_examples=150)
 seeds = st.integers(0, 2**32 - 1)
 
 

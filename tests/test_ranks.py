@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -10,13 +11,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from rocband._errors import ParameterError
 from rocband.metrics import empirical_partial_auc, tpr_at_fpr_score
-from rocband.ranks import past, position, ranks_reached, ranks_touched
+from rocband.ranks import check_range, past, position, ranks_reached, ranks_touched
 from rocband.risks.band import Band
 from rocband.threshold import operating_points
 from rocband.threshold.cutoff import plain_rank
 
-THOROUGH = settings(max_examples=300, deadline=None)
+THOROUGH = settings(max_examples=300)
 COUNTS = st.one_of(st.integers(1, 300), st.integers(1, 10**9))
 
 
@@ -121,3 +123,41 @@ def test_the_weighted_metric_misses_no_corner_of_many_rows():
     labels = np.repeat([0, 1], [n, 1])
     assert tpr_at_fpr_score(labels, scores, fpr=(n - 1) / n, sample_weight=np.full(n + 1, 0.1)) == 1.0
     assert tpr_at_fpr_score(labels, scores, fpr=(n - 2) / n, sample_weight=np.full(n + 1, 0.1)) == 0.0
+
+
+# The range itself
+
+
+def test_a_range_becomes_floats():
+    low, high = check_range([0, np.float32(0.5)])
+    assert (low, high) == (0.0, 0.5)
+    assert type(low) is type(high) is float
+
+
+@pytest.mark.parametrize("bounds", [0.5, None, (), (0.1,), (0.1, 0.2, 0.3), "0.1"])
+def test_no_pair(bounds):
+    with pytest.raises(ParameterError, match=r"^fpr_range must be a pair \(low, high\) of rates, got "):
+        check_range(bounds)
+
+
+@pytest.mark.parametrize(
+    "bounds", ["01", ("0", "1"), (None, 1), (0.0, None), (False, True), (0, 1j), (Decimal(0), Decimal(1))]
+)
+def test_no_numbers(bounds):
+    with pytest.raises(ParameterError, match=r"^fpr_range must be a pair of numbers, got "):
+        check_range(bounds)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [(0.3, 0.1), (0.2, 0.2), (-0.1, 0.5), (0.5, 1.1), (1, 1), (math.nan, 0.5), (0.5, math.nan), (0, math.inf)],
+)
+def test_no_range(bounds):
+    with pytest.raises(ParameterError, match=r"^fpr_range must satisfy 0 <= low < high <= 1, got "):
+        check_range(bounds)
+
+
+def test_an_error_says_whose_range_it_is():
+    with pytest.raises(ParameterError, match=r"^tpr_range must ") as error:
+        check_range((0.3, 0.1), "tpr_range")
+    assert error.value.parameter == "tpr_range"

@@ -208,7 +208,7 @@ def test_a_block_holds_at_least_one_row():
     np.testing.assert_allclose(rows.scores(np.ones(N_FEATURES)), X.sum(axis=1), atol=1e-14)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     n_rows=st.integers(1, 40),
     block=st.integers(1, 45),

@@ -338,6 +338,7 @@ def test_parallel_folds_give_the_same_threshold(data):
 # Predictions
 
 
+@pytest.mark.filterwarnings("ignore::rocband.PositiveClassWarning")  # where None
 @pytest.mark.parametrize("estimator", [LogisticRegression(), GaussianNB(), RidgeClassifier()])
 @pytest.mark.parametrize("pos_label", [None, "ill", "well"])
 def test_signs_labels_and_scores_agree(data, estimator, pos_label):
@@ -412,6 +413,7 @@ def array_api_checks(monkeypatch):
         FPRThresholdClassifier(RidgeClassifier(), target_fpr=0.1, confidence=0.1),
     ]
 )
+@pytest.mark.filterwarnings("ignore::rocband.PositiveClassWarning")
 @pytest.mark.usefixtures("array_api_checks")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -573,7 +575,7 @@ def test_refuses_other_classes_than_two(data):
 
 
 def test_refuses_unknown_positive_labels(data):
-    refuses("pos_label 'ill' is not among the labels, 0 and 1", *data, pos_label="ill")
+    refuses("pos_label 'ill' is not among the labels of y, 0 and 1", *data, pos_label="ill")
 
 
 def test_refuses_nan_in_labels_and_scores(data):

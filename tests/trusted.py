@@ -13,16 +13,16 @@ import reference
 
 @dataclass(frozen=True)
 class Sample:
-    """Features of the two classes, a band, and whether the risk is `naive` rather than `tight`."""
+    """Features of the two classes, a band, and the surrogate: `tight` or `naive`."""
 
     positives: np.ndarray
     negatives: np.ndarray
     band: reference.Band
-    tail: bool = False
+    surrogate: str = "tight"
 
     def risk(self, w):
-        of = reference.naive if self.tail else reference.tight
-        return of(self.positives @ w, self.negatives @ w, self.band)
+        surrogate = getattr(reference, self.surrogate)
+        return surrogate(self.positives @ w, self.negatives @ w, self.band)
 
     def objective(self, w, C, origin):
         return (w - origin) @ (w - origin) / 2 + C * self.risk(w)
@@ -30,8 +30,10 @@ class Sample:
 
 def tangent(sample, w):
     """Slope and offset of a plane that touches the risk at w, pair by pair."""
-    a, b = sample.band.start, sample.band.stop
+    a = sample.band.start
+    b = sample.band.stop
     order = np.argsort(-(sample.negatives @ w), kind="stable")
+    last = len(order) if sample.surrogate == "naive" else b
     slope, offset = np.zeros(len(w)), 0.0
     for x in sample.positives:
         candidates = []
@@ -40,7 +42,7 @@ def tangent(sample, w):
             for rank, j in enumerate(order):
                 difference = sample.negatives[j] - x
                 margin = 1.0 if a <= rank < b else 0.0
-                if rank >= (len(order) if sample.tail else b) or (not deep and rank >= a):
+                if rank >= (last if deep else a):
                     break
                 if (deep and rank < a) or margin + difference @ w > 0:
                     row_slope += difference

@@ -4,21 +4,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rocband._base import CollapsedSolutionWarning
+    from rocband._warnings import CollapsedSolutionWarning, PositiveClassWarning, TrainingDataWarning
     from rocband.kernel import KernelPartialAUCSVC
     from rocband.linear import PartialAUCSVC
     from rocband.linear_cv import PartialAUCSVCCV
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["CollapsedSolutionWarning", "KernelPartialAUCSVC", "PartialAUCSVC", "PartialAUCSVCCV", "__version__"]
+__all__ = [
+    "CollapsedSolutionWarning",
+    "KernelPartialAUCSVC",
+    "PartialAUCSVC",
+    "PartialAUCSVCCV",
+    "PositiveClassWarning",
+    "TrainingDataWarning",
+    "__version__",
+]
 
 # scikit-learn takes a second to import, and imports pandas: neither is needed to ask for help or for the version.
 _HOMES = {
-    "CollapsedSolutionWarning": "rocband._base",
+    "CollapsedSolutionWarning": "rocband._warnings",
     "KernelPartialAUCSVC": "rocband.kernel",
     "PartialAUCSVC": "rocband.linear",
     "PartialAUCSVCCV": "rocband.linear_cv",
+    "PositiveClassWarning": "rocband._warnings",
+    "TrainingDataWarning": "rocband._warnings",
 }
 _MODULES = ("baselines", "datasets", "inference", "metrics", "persist", "plot", "report", "risks", "study", "threshold")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from enum import Enum
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,30 +16,43 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from rocband._errors import ParameterError
+from rocband._hints import hint_at_few_negatives, hint_at_scales
+from rocband._input import positive_label
 from rocband._progress import tell
 from rocband._types import AnyArray, BoolArray, FloatArray
-from rocband.anchor import anchor_coefficients, logistic_coefficients
+from rocband._warnings import CollapsedSolutionWarning, warn
+from rocband.anchor import anchor_coefficients, auc_coefficients
 from rocband.problems.base import Problem
 from rocband.ranks import check_range, ranks_reached
 from rocband.risks import Band, BandRisk, Risk, Scores, Surrogate, check_surrogate, risk_for
 from rocband.solvers.objective import Objective
 from rocband.solvers.result import Result, Settings, Status, Step
 
-__all__ = ["BandClassifier", "BandSVC", "CollapsedSolutionWarning", "check_number", "tell_step", "training_threshold"]
+__all__ = ["BandClassifier", "BandSVC", "check_number", "tell_step", "training_threshold"]
 
-# A model whose objective is within this part of the constant scorer's is no better than it.
+# A bound within this part of the constant scorer's objective is taken to match it, if the tolerance is no finer.
 _FLAT = 1e-3
-# Multiples 1, 4, 16, ... of a model up to 4^23, some 1e14: beyond, scores only grow.
-_MULTIPLES = 4.0 ** np.arange(24)
+# Multiples of scores that are 1 apart at most, up to 4^12, some 1e7: where classes are nearer to each other than that
+# part of all scores, rounding decides.
+_MULTIPLES = 4.0 ** np.arange(13)
+# A model to start from, where there are local minima, need not be exact.
+_ROUGH = 1e-2
+# Scores that differ by no more than this part of their size differ by rounding alone.
+_ROUNDING = 1e-12
 
 
-class CollapsedSolutionWarning(UserWarning):
-    """The best model under a convex surrogate is the constant scorer; the solver has proved it."""
+class Constancy(Enum):
+    """Why a model is no better than the constant scorer."""
+
+    OPTIMAL = "no model beats the constant scorer"
+    SMALL_C = "a larger C would allow a better one"
+    UNEXPLAINED = "all scores are the same and nothing is proved"
 
 
 class BandClassifier(ClassifierMixin, BaseEstimator):
     """A binary classifier that predicts the positive class where ``decision_function`` is above 0."""
 
+    pos_label: object
     classes_: AnyArray
     decision_function: Callable[[Any], FloatArray]
 
@@ -58,19 +71,23 @@ class BandClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
 
     def _encode(self, y: AnyArray) -> BoolArray:
-        """Set ``classes_`` and return which rows are positives: those of the greater label."""
+        """Set ``classes_``, the positive class last, and return which rows are positives."""
         kind = type_of_target(y, input_name="y", raise_unknown=True)
         if kind not in ("binary", "multiclass"):
             raise ValueError(f"Unknown label type: {kind}; y must hold two classes.")
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) > 2:
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {kind}: "
-                f"y holds {len(self.classes_)} classes; keep two, or mark one as positive and the rest as negative."
+                f"y holds {len(classes)} classes; keep two, or mark one as positive and the rest as negative."
             )
-        if len(self.classes_) < 2:
-            raise ValueError(f"y holds only one class, {self.classes_[0]!s}; training needs rows of two classes.")
-        return codes.astype(bool)
+        if len(classes) < 2:
+            raise ValueError(f"y holds only one class, {classes[0]!s}; training needs rows of two classes.")
+        low, high = classes.tolist()
+        greater = positive_label(low, high, self.pos_label, "y") == high
+        self.classes_ = classes if greater else classes[::-1]
+        positive: BoolArray = codes == int(greater)
+        return positive
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -107,41 +124,83 @@ class BandSVC(BandClassifier):
 
     def _settings(self, seed: int, *, show: bool) -> Settings:
         random = np.random.default_rng(seed)
-        return Settings(self.tol, self.max_iter, random, on_step=tell_step if show else None)
+        return Settings(float(self.tol), self.max_iter, random, on_step=tell_step if show else None)
+
+    def _look_at(self, problem: Problem) -> None:
+        """Say what is to be said about the data before the training."""
+        hint_at_few_negatives(self.fpr_range, problem.n_negatives)
+        hint_at_scales(problem, self._feature_names)
+
+    @property
+    def _feature_names(self) -> AnyArray | None:
+        names: AnyArray | None = getattr(self, "feature_names_in_", None)
+        return names
 
     def _risk(self, problem: Problem) -> BandRisk:
         return risk_for(self.surrogate, Band.from_range(self.fpr_range, problem.n_negatives))
 
-    def _origin_and_start(self, problem: Problem, risk: Risk, settings: Settings) -> tuple[FloatArray, FloatArray]:
-        """Return what to shrink towards and, for a surrogate with local minima, a sensible model to start from."""
-        origin = anchor_coefficients(self.anchor, problem, self.classes_, settings.quiet())
-        if origin.any() or risk.convex:
-            return origin, origin
-        return origin, logistic_coefficients(problem, settings.random)
+    def _origin(self, problem: Problem, settings: Settings, names: AnyArray | None) -> FloatArray:
+        """Return what to shrink towards; ``names`` are those of the problem's features."""
+        return anchor_coefficients(self.anchor, problem, self.classes_, names, settings.quiet())
+
+    def _start(self, objective: Objective, settings: Settings) -> FloatArray:
+        """Return where to start: the origin or, where that is 0 and a local minimum is looked for, a better model.
+
+        An SVM_AUC with the same C is the same model whatever the unit of the features and however often each row
+        comes, so that the minimum it leads to is too.
+        """
+        if objective.origin.any() or objective.risk.convex:
+            return objective.origin
+        rough = replace(settings.quiet(), tol=max(_ROUGH, settings.tol))
+        return auc_coefficients(objective.problem, rough, objective.C)
 
     def _store_figures(
-        self, result: Result, objective: Objective, scores: Scores, size: float, lower_bound: float, *, still: bool
+        self, result: Result, objective: Objective, scores: Scores, size: float, lower_bound: float
     ) -> None:
-        """Set the figures of a model with these scores whose squared distance from its origin is ``size``.
-
-        ``still`` says that the model is 0.
-        """
+        """Set the figures of a model with these scores whose squared distance from its origin is ``size``."""
         C = objective.C
-        risk = objective.risk
-        self.objective_ = size / 2 + C * risk.value(scores)
+        self.objective_ = size / 2 + C * objective.risk.value(scores)
         self.lower_bound_ = lower_bound
         self.dual_gap_ = self.objective_ - self.lower_bound_
         self.converged_ = result.status is Status.CONVERGED
+        # To store a model may cost precision: where there is a bound, what is stored is held to it.
+        self._lost_precision = self.converged_ and self.dual_gap_ > C * self.tol
+        if np.isfinite(lower_bound):
+            self.converged_ = bool(self.dual_gap_ <= C * self.tol)
+        self._constancy = self._constancy_of(scores, objective, result)
         self.n_iter_ = objective.problem.passes
         self.history_ = [asdict(step) for step in result.history]
-        # The constant scorer w = 0 has the objective C, when that is the origin too.
-        constant = C * (1 - min(self.tol, _FLAT))
-        flat = not objective.origin.any() and min(self.objective_, self.lower_bound_) >= constant
-        self._collapsed = still or (flat and not self._gains_by_scale(scores, risk))
 
-    def _gains_by_scale(self, scores: Scores, risk: Risk) -> bool:
-        """Whether a multiple of the model beats the constant scorer: then a small C, not the data, holds it down."""
-        return any(risk.value(scores.scaled(factor)) < 1 - self.tol for factor in _MULTIPLES)
+    def _constancy_of(self, scores: Scores, objective: Objective, result: Result) -> Constancy | None:
+        """Say why the model is no better than the constant scorer, if it is not."""
+        risk = objective.risk
+        # What the constant scorer w = 0 has, when the origin is 0 too; a little less is no better.
+        at_constant = objective.C * risk.value(scores.scaled(0.0))
+        limit = at_constant * (1 - min(self.tol, _FLAT))
+        proved = self.converged_ and self.lower_bound_ >= limit and not objective.origin.any()
+        same = _spread(scores) == 0
+        if not proved:
+            return Constancy.UNEXPLAINED if same else None
+        if not self._gains_further_out(scores, risk) and not self._gains_downhill(objective, result):
+            return Constancy.OPTIMAL
+        return Constancy.SMALL_C if same else None
+
+    def _gains_downhill(self, objective: Objective, result: Result) -> bool:
+        """Whether some length of the step that the planes of the bound ask for beats the constant scorer."""
+        proof = result.certificate
+        if proof is None:
+            return False
+        downhill = -(proof.multipliers @ proof.slopes)
+        return self._gains_further_out(objective.problem.exact_scores(downhill), objective.risk)
+
+    def _gains_further_out(self, scores: Scores, risk: Risk) -> bool:
+        """Whether a multiple of a model beats the constant scorer: then a small C, not the data, holds it down."""
+        spread = _spread(scores)
+        if spread == 0:
+            return False
+        unit = scores.scaled(1 / spread)
+        at_constant = risk.value(scores.scaled(0.0))
+        return any(risk.value(unit.scaled(factor)) < (1 - self.tol) * at_constant for factor in _MULTIPLES)
 
     @property
     def _target(self) -> float:
@@ -149,37 +208,61 @@ class BandSVC(BandClassifier):
 
     def _warn(self, C: float) -> None:
         if not self.converged_:
-            warnings.warn(
-                f"The solver stopped after max_iter={self.max_iter} passes over the data before it reached tol="
-                f"{self.tol:g}; raise max_iter or tol, scale the features, or lower C.",
-                ConvergenceWarning,
-                stacklevel=3,
+            warn(self._unconverged_message(C), ConvergenceWarning)
+        elif self._constancy is Constancy.SMALL_C:
+            message = (
+                f"The model gives every row the same score because C={C:g} is too small to pay for more; the data "
+                "allow better ones: raise C."
             )
-        if self._collapsed:
-            warnings.warn(self._collapse_message(C), CollapsedSolutionWarning, stacklevel=3)
+            warn(message, UserWarning)
+        elif self._constancy is not None:
+            warn(self._collapse_message(C), CollapsedSolutionWarning)
+
+    def _unconverged_message(self, C: float) -> str:
+        if self._lost_precision:
+            return (
+                f"The model as stored has a gap of {self.dual_gap_:.3g}, more than C * tol = {C * self.tol:.3g}, since "
+                "rounding has cost more: pass X in double precision, centre and scale the features, or raise tol."
+            )
+        message = (
+            f"The solver stopped after max_iter={self.max_iter} passes over the data before it reached tol="
+            f"{self.tol:g}; raise max_iter or tol, scale the features, or lower C."
+        )
+        if self._constancy is None:
+            return message
+        return f"{message} Until then the model gives every row the same score, whatever the data allow."
 
     def _collapse_message(self, C: float) -> str:
-        if not np.isfinite(self.lower_bound_):
+        if self._constancy is Constancy.OPTIMAL:
             return (
-                "The model gives every row the same score: no step away from it gained anything, so look whether the "
-                "features tell the classes apart, raise C, or give an anchor."
+                f"The constant scorer is optimal for surrogate={_name(self.surrogate)} in this band (its objective "
+                f"{C:g} is matched by the lower bound {self.lower_bound_:.6g}): use surrogate='ramp', a wider "
+                "fpr_range, or an anchor."
             )
         return (
-            f"The constant scorer is optimal for surrogate={_name(self.surrogate)} in this band (its objective {C:g} "
-            f"is matched by the lower bound {self.lower_bound_:.6g}): use surrogate='ramp', a wider fpr_range, or "
-            "an anchor."
+            "The model gives every row the same score: no step away from it gained anything, so look whether the "
+            "features tell the classes apart, raise C, or give an anchor."
         )
 
 
-def check_number(name: str, value: Any, low: float, high: float = np.inf, *, integer: bool = False) -> None:
-    """Say in one sentence what is wrong when ``value`` is not a number with low < value <= high."""
+def check_number(name: str, value: Any, low: float, high: float = np.inf, *, integer: bool = False) -> float:
+    """Return ``value`` in double precision, or say in one sentence why it is not a number with low < value <= high."""
     kind = Integral if integer else Real
     is_number = isinstance(value, kind) and not isinstance(value, bool)
     if is_number and low < float(value) <= high and value != np.inf:
-        return
+        return float(value)
     what = "a whole number" if integer else "a finite number"
     upper = f" and at most {high:g}" if high < np.inf else ""
     raise ParameterError(name, f"must be {what} above {low:g}{upper}, got {value!r}.")
+
+
+def _spread(scores: Scores) -> float:
+    """How far apart the scores are; 0 where it is only by rounding."""
+    highest = max(float(scores.positives.max()), float(scores.negatives.highest_values(1)[0]))
+    lowest_negative = -float(scores.negatives.scaled(-1.0).highest_values(1)[0])
+    lowest = min(float(scores.positives.min()), lowest_negative)
+    spread = highest - lowest
+    return spread if spread > _ROUNDING * max(abs(highest), abs(lowest)) else 0.0
 
 
 def training_threshold(scores: Scores, target_fpr: float) -> float:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from rocband._errors import ParameterError
 from rocband._types import AnyArray, BoolArray
+from rocband._warnings import PositiveClassWarning, warn
 
 __all__ = [
     "check_lengths",
@@ -18,6 +19,7 @@ __all__ = [
     "check_rate",
     "check_scores",
     "check_weights",
+    "positive_label",
     "positive_mask",
     "two_labels",
     "vector",
@@ -25,6 +27,8 @@ __all__ = [
 
 # Kinds of array whose entries are real numbers: floating point, integers with and without a sign, and booleans.
 _REAL_KINDS = "fiub"
+# Of these everybody takes the greater for the positive class; to Python, True is 1 and False is 0.
+_PLAIN_PAIRS = ({0, 1}, {-1, 1})
 
 
 def vector(values: npt.ArrayLike, name: str) -> AnyArray:
@@ -75,15 +79,44 @@ def check_weights(sample_weight: npt.ArrayLike, labels: AnyArray) -> AnyArray:
 def positive_mask(labels: AnyArray, pos_label: object) -> BoolArray:
     """Return which labels are positive: the greater of two numbers unless ``pos_label`` says otherwise."""
     low, high = two_labels(labels)
+    if pos_label is None and not isinstance(high, Real):
+        raise ParameterError("y_true", f"holds the labels {low!r} and {high!r}; say which is positive with pos_label.")
+    positive: BoolArray = labels == positive_label(low, high, pos_label, "y_true")
+    return positive
+
+
+def positive_label(low: object, high: object, pos_label: object, name: str) -> object:
+    """Return which of two labels is positive: ``pos_label``, or else the greater, with a warning unless that is plain.
+
+    Parameters
+    ----------
+    low, high : object
+        The lesser and the greater label, as Python's own objects.
+    pos_label : object
+        What the user says, None for nothing.
+    name : str
+        What the labels are called where they were passed.
+
+    Examples
+    --------
+    >>> positive_label("cancer", "healthy", "cancer", "y")
+    'cancer'
+    >>> positive_label(-1, 1, None, "y")
+    1
+    """
     if pos_label is None:
-        if not isinstance(high, Real):
-            raise ParameterError(
-                "y_true", f"holds the labels {low!r} and {high!r}; say which is positive with pos_label."
+        if {low, high} not in _PLAIN_PAIRS:
+            message = (
+                f"{name} holds the labels {low!r} and {high!r}, and {high!r}, the greater, is taken for the positive "
+                f"class; say pos_label={high!r} or pos_label={low!r}."
             )
-        return np.asarray(labels == high)
-    if pos_label not in (low, high):
-        raise ParameterError("pos_label", f"{pos_label!r} is not among the labels of y_true, {low!r} and {high!r}.")
-    return np.asarray(labels == pos_label)
+            warn(message, PositiveClassWarning)
+        return high
+    if pos_label == low:
+        return low
+    if pos_label == high:
+        return high
+    raise ParameterError("pos_label", f"{pos_label!r} is not among the labels of {name}, {low!r} and {high!r}.")
 
 
 def two_labels(labels: AnyArray) -> tuple[Any, Any]:

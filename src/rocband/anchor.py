@@ -6,12 +6,13 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 
 from rocband._errors import ParameterError
-from rocband._types import BoolArray, FloatArray, IndexArray
-from rocband.problems.base import Problem
+from rocband._types import AnyArray, BoolArray, FloatArray, IndexArray
+from rocband.problems.base import Features, Problem
 from rocband.problems.sample import draw
 from rocband.risks import Band, risk_for
 from rocband.solvers import certified
@@ -20,7 +21,8 @@ from rocband.solvers.result import Settings
 
 __all__ = ["anchor_coefficients", "auc_coefficients", "logistic_coefficients"]
 
-# A reference need not be exact: so many numbers are fitted in a second or two of one core (make bench ARGS=scale).
+# A reference need not be exact: so many stored numbers are fitted in a second or two of one core
+# (make bench ARGS=scale).
 _NUMBERS = 2_500_000
 # Where features are many, so many rows for each of them, since with fewer a logistic regression mostly fits noise.
 _ROWS_PER_FEATURE = 20
@@ -34,11 +36,28 @@ _CS = np.logspace(-4, 2, 7)
 _FOLDS = 5
 # Steps of a logistic regression: enough for scaled data, and near the optimum is near enough for others.
 _MAX_ITER = 1000
+# So many names of features are shown in an error.
+_SHOWN = 5
 _KINDS = "None, 'logistic', 'logistic_cv', 'auc', an array or a fitted linear model"
 
 
-def anchor_coefficients(anchor: Any, problem: Problem, classes: Any, settings: Settings) -> FloatArray:
-    """Turn the parameter ``anchor`` of an estimator into the coefficients to shrink towards."""
+def anchor_coefficients(
+    anchor: Any, problem: Problem, classes: AnyArray, names: AnyArray | None, settings: Settings
+) -> FloatArray:
+    """Turn the parameter ``anchor`` of an estimator into the coefficients to shrink towards.
+
+    Parameters
+    ----------
+    anchor : object
+        As in `rocband.PartialAUCSVC`.
+    problem : Problem
+    classes : array of shape (2,)
+        The negative and the positive class.
+    names : array of shape (n_features,), optional
+        What the features are called.
+    settings : Settings
+        For an anchor that is fitted here.
+    """
     if anchor is None:
         return np.zeros(problem.n_features)
     if isinstance(anchor, str):
@@ -47,7 +66,7 @@ def anchor_coefficients(anchor: Any, problem: Problem, classes: Any, settings: S
         if anchor == "auc":
             return auc_coefficients(problem, settings)
         raise ParameterError("anchor", f"must be {_KINDS}, got {anchor!r}.")
-    return _given(anchor, problem.n_features, classes)
+    return _given(anchor, problem.n_features, classes, names)
 
 
 def logistic_coefficients(problem: Problem, random: np.random.Generator, *, chosen: bool = False) -> FloatArray:
@@ -58,7 +77,7 @@ def logistic_coefficients(problem: Problem, random: np.random.Generator, *, chos
     features = problem.features
     if features is None:
         raise ParameterError("anchor", "cannot be a logistic regression where the features cannot be written down.")
-    numbers, positive, weight = _some_rows(problem, random)
+    numbers, positive, weight = _some_rows(problem, features, random)
     folds = min(_FOLDS, int(positive.sum()), int((~positive).sum()))
     model = LogisticRegression(max_iter=_MAX_ITER)
     if chosen and folds > 1:
@@ -71,12 +90,16 @@ def logistic_coefficients(problem: Problem, random: np.random.Generator, *, chos
     return coefficients
 
 
-def _some_rows(problem: Problem, random: np.random.Generator) -> tuple[IndexArray, BoolArray, FloatArray | None]:
+def _some_rows(
+    problem: Problem, features: Features, random: np.random.Generator
+) -> tuple[IndexArray, BoolArray, FloatArray | None]:
     """Choose rows within the limit, the rarer class first; where not all are taken, say how many each stands for."""
     m = problem.n_positives
     n = problem.n_negatives
-    d = max(problem.n_features, 1)
-    limit = max(_NUMBERS // d, min(_ROWS_PER_FEATURE * d, _MOST_NUMBERS // d), _FEWEST_ROWS)
+    wanted = _ROWS_PER_FEATURE * problem.n_features
+    # What is not stored, in sparse rows, costs nothing.
+    size = max(features.row_size, 1.0)
+    limit = max(int(_NUMBERS / size), min(wanted, int(_MOST_NUMBERS / size)), _FEWEST_ROWS)
     if m + n <= limit:
         numbers, positive = draw(problem, m, n, random)
         return numbers, positive, None
@@ -95,17 +118,50 @@ def auc_coefficients(problem: Problem, settings: Settings, C: float = 1.0) -> Fl
     return certified.minimize(objective, settings).w
 
 
-def _given(anchor: Any, n_features: int, classes: Any) -> FloatArray:
-    if hasattr(anchor, "coef_"):
-        if hasattr(anchor, "classes_") and not np.array_equal(anchor.classes_, classes):
-            raise ValueError(f"The anchor was fitted to the classes {anchor.classes_!r}, but y holds {classes!r}.")
-        anchor = anchor.coef_
+def _given(anchor: Any, n_features: int, classes: AnyArray, names: AnyArray | None) -> FloatArray:
+    """Return the coefficients of an array or a fitted model, in the order of the features and with their sign."""
     try:
-        coefficients = np.asarray(anchor, dtype=np.float64)
+        coefficients = np.asarray(_dense(getattr(anchor, "coef_", anchor)), dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError("anchor", f"must be {_KINDS}, got {anchor!r}.") from None
     if coefficients.shape not in ((n_features,), (1, n_features)):
         raise ValueError(f"The anchor has coefficients of shape {coefficients.shape}, but X has {n_features} features.")
     if not np.isfinite(coefficients).all():
         raise ValueError("The anchor has coefficients that are not finite.")
-    return coefficients.reshape(n_features)
+    sign = _sign(anchor, classes)
+    return sign * coefficients.reshape(n_features)[_order(anchor, names)]
+
+
+def _dense(coefficients: Any) -> Any:
+    """Return coefficients as an array; ``sparsify`` makes a sparse matrix of a model's."""
+    return coefficients.toarray() if issparse(coefficients) else coefficients  # type: ignore[attr-defined]
+
+
+def _sign(anchor: Any, classes: AnyArray) -> float:
+    """Return 1 where the anchor's scores are high for the positive class, -1 where for the negative one."""
+    own: list[object] = np.asarray(getattr(anchor, "classes_", classes)).tolist()
+    if own == classes.tolist():
+        return 1.0
+    if own[::-1] == classes.tolist():
+        return -1.0
+    raise ValueError(f"The anchor was fitted to the classes {own!r}, but y holds {classes.tolist()!r}.")
+
+
+def _order(anchor: Any, names: AnyArray | None) -> IndexArray | slice:
+    """Return where each feature stands among those of the anchor, by their names where it has some."""
+    own = getattr(anchor, "feature_names_in_", None)
+    if own is None:
+        return slice(None)
+    if names is None:
+        raise ValueError(
+            "The anchor was fitted to features with names, but X has none: pass X with the same names, or the anchor's "
+            "coef_ where the order is the same."
+        )
+    where = {name: place for place, name in enumerate(own.tolist())}
+    missing = [name for name in names.tolist() if name not in where]
+    if missing:
+        raise ValueError(
+            f"The anchor was not fitted to the feature {missing[0]!r} of X, but to {own.tolist()[:_SHOWN]!r}: pass X "
+            "with the same names, or the anchor's coef_ where the order is the same."
+        )
+    return np.array([where[name] for name in names.tolist()], dtype=np.intp)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocband._base import BandSVC, check_number, training_threshold
 from rocband._errors import ParameterError
+from rocband._hints import hint_at_few_negatives, hint_at_scales
 from rocband._progress import tell
 from rocband._types import BoolArray, FloatArray, IndexArray
 from rocband.anchor import auc_coefficients
@@ -21,7 +22,7 @@ from rocband.kernels.nystroem import NystroemFeatures, choose_landmarks
 from rocband.problems.gram import GramProblem
 from rocband.problems.members import Members
 from rocband.problems.rows import RowsProblem
-from rocband.risks import BandRisk, Risk, Scores, Surrogate
+from rocband.risks import BandRisk, Scores, Surrogate
 from rocband.rows import as_rows
 from rocband.solvers.objective import Objective
 from rocband.solvers.result import Result, Settings
@@ -34,8 +35,6 @@ _PROGRESS = 10  # lines while many rows are scored
 _NEGLIGIBLE = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
 # Where there is no gap to close, dropping them may cost this part of the tolerance.
 _DROPPED_COST = 1e-3
-# A model to start from, where there are local minima, need not be exact.
-_ROUGH = 1e-2
 
 
 class KernelPartialAUCSVC(BandSVC):
@@ -66,6 +65,9 @@ class KernelPartialAUCSVC(BandSVC):
         Weight of the risk.
     anchor : {"auc", "logistic", "logistic_cv"}, None, array or fitted linear model, default None
         What the model is shrunk towards: 0, or an SVM_AUC with C = 1 or a logistic regression in the same space.
+    pos_label : object, optional
+        The label of the positives. By default the greater of 0 and 1, -1 and 1, or False and True; of other labels the
+        greater too, with a `PositiveClassWarning`.
     tol : float, default 1e-4
         For a convex surrogate it stops when ``dual_gap_ <= C * tol``; else when a step gains at most ``C * tol``.
     max_iter : int, default 500
@@ -95,7 +97,7 @@ class KernelPartialAUCSVC(BandSVC):
     threshold_ : float
         The score ``kernel(X, support_vectors_) @ dual_coef_[0]`` above which a row is predicted positive.
     classes_ : array of shape (2,)
-        The second is the positive class.
+        The second is the positive class, also where ``pos_label`` is the lesser of the two.
     n_iter_ : int
         Steps of the solver, or with ``n_components`` its passes over the features.
     objective_, lower_bound_, dual_gap_ : float
@@ -154,6 +156,7 @@ class KernelPartialAUCSVC(BandSVC):
         surrogate: Surrogate | type[BandRisk] = "tight",
         C: float = 1000.0,
         anchor: Any = None,
+        pos_label: object = None,
         tol: float = 1e-4,
         max_iter: int = 500,
         target_fpr: float | None = None,
@@ -170,6 +173,7 @@ class KernelPartialAUCSVC(BandSVC):
         self.surrogate = surrogate
         self.C = C
         self.anchor = anchor
+        self.pos_label = pos_label
         self.tol = tol
         self.max_iter = max_iter
         self.target_fpr = target_fpr
@@ -185,7 +189,7 @@ class KernelPartialAUCSVC(BandSVC):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features, or the square Gram matrix for a precomputed kernel; float32 or float64 without a copy.
         y : array-like of shape (n_samples,)
-            Labels of two classes; the greater is the positive one.
+            Labels of two classes; ``pos_label`` says which is positive.
 
         Returns
         -------
@@ -193,6 +197,9 @@ class KernelPartialAUCSVC(BandSVC):
         """
         self._check_parameters()
         X, positive = self._validated(X, y)
+        hint_at_few_negatives(self.fpr_range, int(np.count_nonzero(~positive)))
+        if not self._precomputed:
+            hint_at_scales(RowsProblem(as_rows(X), positive), self._feature_names)
         self._kernel = Kernel(self.kernel, self._gamma(X), self.degree, self.coef0)
         seeds = self._seeds(2)
         settings = self._settings(seeds[0], show=bool(self.verbose))
@@ -200,7 +207,7 @@ class KernelPartialAUCSVC(BandSVC):
             self._fit_exact(X, positive, settings)
         else:
             self._fit_nystroem(X, positive, settings, np.random.default_rng(seeds[1]))
-        self._warn(self.C)
+        self._warn(float(self.C))
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -274,9 +281,9 @@ class KernelPartialAUCSVC(BandSVC):
         gram = Gram(self._kernel, X, self.cache_size * 2**20)
         problem = GramProblem(gram, positive)
         risk = self._risk(problem)
-        origin, start = self._exact_origin_and_start(problem, positive, risk, settings)
-        objective = Objective(problem, risk, self.C, origin)
-        result = solve(objective, settings, start)
+        origin = self._exact_origin(problem, positive, settings)
+        objective = Objective(problem, risk, float(self.C), origin)
+        result = solve(objective, settings, self._start(objective, settings))
         coefficients = problem.coefficients(self._without_negligible(result, objective, problem))
         self._keep(X, np.flatnonzero(coefficients), coefficients[coefficients != 0])
         scores = self._scores(X)
@@ -286,27 +293,18 @@ class KernelPartialAUCSVC(BandSVC):
         away = np.concatenate([coefficients, scores]) - origin
         size = float(problem.inner(away, away))
         bound = _exact_bound(result, gram, origin)
-        still = not coefficients.any()
-        self._store_figures(result, objective, problem.split(scores), size, bound, still=still)
+        self._store_figures(result, objective, problem.split(scores), size, bound)
 
-    def _exact_origin_and_start(
-        self, problem: GramProblem, positive: BoolArray, risk: Risk, settings: Settings
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return what to shrink towards and where to start, as models of the kernel."""
-        gram = problem.gram
+    def _exact_origin(self, problem: GramProblem, positive: BoolArray, settings: Settings) -> FloatArray:
+        """Return what to shrink towards, as a model of the kernel."""
         if self._kernel.function == "linear":
-            explicit = RowsProblem(as_rows(gram.X), positive)
-            origin, start = self._origin_and_start(explicit, risk, settings)
-            return problem.model(gram.coefficients_of(origin)), problem.model(gram.coefficients_of(start))
-        zero = np.zeros(problem.n_features)
+            explicit = RowsProblem(as_rows(problem.gram.X), positive)
+            origin = self._origin(explicit, settings, self._feature_names)
+            return problem.model(problem.gram.coefficients_of(origin))
         if self.anchor is None:
-            if risk.convex:
-                return zero, zero
-            rough = Settings(_ROUGH, self.max_iter, settings.random)
-            return zero, auc_coefficients(problem, rough, self.C)
+            return np.zeros(problem.n_features)
         if isinstance(self.anchor, str) and self.anchor == "auc":
-            origin = auc_coefficients(problem, settings.quiet())
-            return origin, origin
+            return auc_coefficients(problem, settings.quiet())
         problem_text = f"of an exact kernel must be None or 'auc', got {self.anchor!r}; logistic needs n_components."
         raise ParameterError("anchor", problem_text)
 
@@ -317,7 +315,7 @@ class KernelPartialAUCSVC(BandSVC):
         """
         if problem.dimension < problem.gram.n_rows:
             return result.w
-        tolerance = self.C * self.tol
+        tolerance = objective.C * self.tol
         limit = result.objective + _DROPPED_COST * tolerance
         if np.isfinite(result.lower_bound):
             limit = max(limit, result.lower_bound + tolerance)
@@ -335,16 +333,15 @@ class KernelPartialAUCSVC(BandSVC):
         features = NystroemFeatures(self._kernel, X, landmarks)
         problem = RowsProblem(as_rows(features.transform(X)), positive)
         risk = self._risk(problem)
-        origin, start = self._origin_and_start(problem, risk, settings)
-        objective = Objective(problem, risk, self.C, origin)
-        result = solve(objective, settings, start)
+        origin = self._origin(problem, settings, None)  # Nystroem's features have no names
+        objective = Objective(problem, risk, float(self.C), origin)
+        result = solve(objective, settings, self._start(objective, settings))
         self._keep(X, landmarks, features.weights(result.w))
         # Figures are those of the scores that new rows get, not of the features in single precision.
         scores = Members.among(positive).split(self._scores(X))
         self._set_threshold(scores)
         away = result.w - origin
-        still = not result.w.any()
-        self._store_figures(result, objective, scores, float(away @ away), result.lower_bound, still=still)
+        self._store_figures(result, objective, scores, float(away @ away), result.lower_bound)
 
     def _keep(self, X: Any, index: IndexArray, weights: FloatArray) -> None:
         self.support_ = index

@@ -36,8 +36,7 @@ class LinearBandClassifier(BandSVC):
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        scores: FloatArray = X @ self.coef_[0] + self.intercept_[0]
-        return scores
+        return decisions(X, self.coef_[0], self.threshold_)
 
     def _data(self, X: Any, y: Any) -> Labelled:
         """Check the data without copying them."""
@@ -48,15 +47,25 @@ class LinearBandClassifier(BandSVC):
         return LabelledRows(as_rows(X if mapped else checked), self._encode(y))
 
     def _store(self, result: Result, objective: Objective) -> None:
-        """Set the fitted attributes; figures are those of the coefficients as stored, at their precision."""
-        coefficients = result.w.astype(self._dtype)
-        scores = objective.problem.scores(coefficients.astype(np.float64))
-        self.coef_ = coefficients[None, :]
+        """Set the fitted attributes; figures are those of the coefficients as stored, in double precision."""
+        self.coef_ = result.w.astype(self._dtype)[None, :]
+        stored = self.coef_[0].astype(np.float64)
+        scores = objective.problem.exact_scores(stored)
         self.threshold_ = training_threshold(scores, self._target)
         self.intercept_ = np.array([-self.threshold_], dtype=self._dtype)
-        away = (coefficients - objective.origin).astype(np.float64, copy=False)
-        still = not coefficients.any()
-        self._store_figures(result, objective, scores, float(away @ away), result.lower_bound, still=still)
+        away = stored - objective.origin
+        self._store_figures(result, objective, scores, float(away @ away), result.lower_bound)
+
+
+def decisions(X: Any, coefficients: FloatArray, threshold: float) -> FloatArray:
+    """Return how far the scores of rows lie above a threshold, at the precision of rows and coefficients.
+
+    They are computed in double precision as the threshold was: in single precision, rows near it would be told apart by
+    rounding, and more negatives than promised would pass.
+    """
+    scores = as_rows(X).exact_scores(coefficients.astype(np.float64, copy=False))
+    scores -= threshold
+    return scores.astype(np.result_type(X.dtype, coefficients.dtype), copy=False)
 
 
 class PartialAUCSVC(LinearBandClassifier):
@@ -81,6 +90,9 @@ class PartialAUCSVC(LinearBandClassifier):
         What the model is shrunk towards: a logistic regression fitted to the same data, one with its regularisation
         chosen by cross-validation, an SVM_AUC, 0 (None, as in the paper), or given coefficients. Where features are
         many or noisy, "logistic_cv" is worth its time.
+    pos_label : object, optional
+        The label of the positives. By default the greater of 0 and 1, -1 and 1, or False and True; of other labels the
+        greater too, with a `PositiveClassWarning`.
     tol : float, default 1e-4
         For a convex surrogate it stops when ``dual_gap_ <= C * tol``; else when a step gains at most ``C * tol``.
         On separable data, where the risk is near 0, the first can leave the objective far from its minimum in relative
@@ -105,7 +117,7 @@ class PartialAUCSVC(LinearBandClassifier):
     threshold_ : float
         The score ``X @ coef_[0]`` above which a row is predicted positive.
     classes_ : array of shape (2,)
-        The second is the positive class.
+        The second is the positive class, also where ``pos_label`` is the lesser of the two.
     n_iter_ : int
         Passes over the data.
     objective_, lower_bound_, dual_gap_ : float
@@ -144,6 +156,7 @@ class PartialAUCSVC(LinearBandClassifier):
         surrogate: Surrogate | type[BandRisk] = "ramp",
         C: float = 100.0,
         anchor: Any = "logistic",
+        pos_label: object = None,
         tol: float = 1e-4,
         max_iter: int = 500,
         target_fpr: float | None = None,
@@ -155,6 +168,7 @@ class PartialAUCSVC(LinearBandClassifier):
         self.surrogate = surrogate
         self.C = C
         self.anchor = anchor
+        self.pos_label = pos_label
         self.tol = tol
         self.max_iter = max_iter
         self.target_fpr = target_fpr
@@ -170,22 +184,24 @@ class PartialAUCSVC(LinearBandClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features, float32 or float64 without a copy; a memory map is read block by block.
         y : array-like of shape (n_samples,)
-            Labels of two classes; the greater is the positive one.
+            Labels of two classes; ``pos_label`` says which is positive.
 
         Returns
         -------
         PartialAUCSVC
         """
         self._check_parameters()
-        check_number("C", self.C, 0.0)
+        C = check_number("C", self.C, 0.0)
         previous = self.coef_[0] if self.warm_start and hasattr(self, "coef_") else None
         problem = self._data(X, y).problem()
-        risk = self._risk(problem)
+        self._look_at(problem)
         settings = self._settings(self._seeds(1)[0], show=bool(self.verbose))
-        origin, start = self._origin_and_start(problem, risk, settings)
+        origin = self._origin(problem, settings, self._feature_names)
+        objective = Objective(problem, self._risk(problem), C, origin)
         if previous is not None and len(previous) == problem.n_features:
             start = previous.astype(np.float64)
-        objective = Objective(problem, risk, self.C, origin)
+        else:
+            start = self._start(objective, settings)
         self._store(solve(objective, settings, start), objective)
-        self._warn(self.C)
+        self._warn(C)
         return self

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
+from sklearn.utils import metadata_routing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.parallel import Parallel, delayed
 
 from rocband._base import check_number
 from rocband._errors import ParameterError
 from rocband._progress import tell
 from rocband._types import BoolArray, FloatArray, IndexArray
+from rocband._warnings import warn
 from rocband.linear import LinearBandClassifier
 from rocband.metrics.in_band import partial_auc_of
 from rocband.problems.base import Labelled, Problem
@@ -68,7 +71,7 @@ class PartialAUCSVCCV(LinearBandClassifier):
         Folds solved at the same time.
     one_standard_error : bool, default False
         Choose the smallest C whose mean is within one standard error of the best one.
-    surrogate, anchor, tol, max_iter, target_fpr, random_state
+    surrogate, anchor, pos_label, tol, max_iter, target_fpr, random_state
         As in `PartialAUCSVC`. The anchor of a fold is fitted to its training part only.
     verbose : int, default 0
         1 prints a line for each fold and the choice, 2 the steps of the last fit too.
@@ -117,6 +120,7 @@ class PartialAUCSVCCV(LinearBandClassifier):
         one_standard_error: bool = False,
         surrogate: Surrogate | type[BandRisk] = "ramp",
         anchor: Any = "logistic",
+        pos_label: object = None,
         tol: float = 1e-4,
         max_iter: int = 500,
         target_fpr: float | None = None,
@@ -130,13 +134,17 @@ class PartialAUCSVCCV(LinearBandClassifier):
         self.one_standard_error = one_standard_error
         self.surrogate = surrogate
         self.anchor = anchor
+        self.pos_label = pos_label
         self.tol = tol
         self.max_iter = max_iter
         self.target_fpr = target_fpr
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> PartialAUCSVCCV:
+    # Groups are for the splitter: nobody need ask for them on behalf of `fit`.
+    __metadata_request__fit: ClassVar = {"groups": metadata_routing.UNUSED}
+
+    def fit(self, X: Any, y: Any, groups: Any = None, **params: Any) -> PartialAUCSVCCV:
         """Choose C and fit the model.
 
         Parameters
@@ -144,9 +152,11 @@ class PartialAUCSVCCV(LinearBandClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features.
         y : array-like of shape (n_samples,)
-            Labels of two classes; the greater is the positive one.
+            Labels of two classes; ``pos_label`` says which is positive.
         groups : array-like of shape (n_samples,), optional
             Groups for a splitter that keeps them together.
+        **params : dict
+            With scikit-learn's metadata routing enabled, what else the splitter asks for.
 
         Returns
         -------
@@ -155,7 +165,9 @@ class PartialAUCSVCCV(LinearBandClassifier):
         self._check_parameters()
         Cs = _grid(self.Cs)
         data = self._data(X, y)
-        folds = self._folds(data.positive, groups)
+        whole = data.problem()
+        self._look_at(whole)
+        folds = self._folds(data.positive, self._routed(groups, params))
         seeds = self._seeds(len(folds) + 1)
         paths: list[_FoldPath] = Parallel(n_jobs=self.n_jobs)(
             delayed(self._fold_path)(fold, seed, data, Cs) for fold, seed in zip(folds, seeds, strict=False)
@@ -168,24 +180,47 @@ class PartialAUCSVCCV(LinearBandClassifier):
             tell(f"chosen: C = {self.C_:g}, mean pAUC {self.scores_.mean(axis=1).max():.4f}")
         n_failed = sum(not path.converged for path in paths)
         if n_failed:
-            warnings.warn(
+            message = (
                 f"In {n_failed} of {len(folds)} folds the solver stopped after max_iter={self.max_iter} passes for "
-                "some C; raise max_iter or tol, scale the features, or leave out large Cs.",
-                ConvergenceWarning,
-                stacklevel=2,
+                "some C; raise max_iter or tol, scale the features, or leave out large Cs."
             )
+            warn(message, ConvergenceWarning)
         best_fold = int(self.scores_[chosen].argmax())
-        self._refit(data.problem(), seeds[-1], paths[best_fold].models[chosen])
+        self._refit(whole, seeds[-1], paths[best_fold].models[chosen])
         return self
 
-    def _folds(self, positive: BoolArray, groups: Any) -> list[_Fold]:
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return who takes metadata: the splitter's ``split``.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        to_splitter = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(splitter=self.cv, method_mapping=to_splitter)
+
+    def _routed(self, groups: Any, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the metadata that the splitter takes."""
+        given = params if groups is None else {"groups": groups, **params}
+        if get_config()["enable_metadata_routing"]:
+            routed: dict[str, Any] = process_routing(self, "fit", **given).splitter.split
+            return routed
+        if params:
+            raise ValueError(
+                f"fit takes {', '.join(params)} only where scikit-learn's metadata routing is enabled: see "
+                "sklearn.set_config(enable_metadata_routing=True)."
+            )
+        return given
+
+    def _folds(self, positive: BoolArray, for_splitter: dict[str, Any]) -> list[_Fold]:
         """Split the rows, and check that each part of each fold holds both classes."""
         numbers = np.arange(len(positive))
         nothing = np.zeros((len(positive), 1))  # what splitters want for X, and do not look at
         splitter = check_cv(self.cv, positive, classifier=True)
         folds = [
             _Fold(number, numbers[train], numbers[test])
-            for number, (train, test) in enumerate(splitter.split(nothing, positive, groups))
+            for number, (train, test) in enumerate(splitter.split(nothing, positive, **for_splitter))
         ]
         if not folds:
             raise ParameterError("cv", "makes no folds; give a number of folds, a splitter or a list of splits.")
@@ -200,7 +235,8 @@ class PartialAUCSVCCV(LinearBandClassifier):
         risk = self._risk(problem)
         settings = self._settings(seed, show=False)
         settings = replace(settings, tol=_FOLD_LOOSER * settings.tol)
-        origin, start = self._origin_and_start(problem, risk, settings)
+        origin = self._origin(problem, settings, self._feature_names)
+        start = self._start(Objective(problem, risk, float(Cs[0]), origin), settings)
         results = solve_path(problem, risk, Cs.tolist(), origin, settings, start)
         models = [result.w for result in results]
         held_out = data.problem(fold.test)
@@ -213,7 +249,7 @@ class PartialAUCSVCCV(LinearBandClassifier):
     def _refit(self, problem: Problem, seed: int, start: FloatArray) -> None:
         risk = self._risk(problem)
         settings = self._settings(seed, show=self.verbose > 1)
-        origin, _ = self._origin_and_start(problem, risk, settings)
+        origin = self._origin(problem, settings, self._feature_names)
         objective = Objective(problem, risk, self.C_, origin)
         self._store(solve(objective, settings, start), objective)
         self._warn(self.C_)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
@@ -11,8 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from rocband._base import CollapsedSolutionWarning, check_number, tell_step, training_threshold
+from rocband._base import check_number, tell_step, training_threshold
 from rocband._errors import ParameterError
+from rocband._hints import hint_at_scales
+from rocband._warnings import CollapsedSolutionWarning, warn
 from rocband.baselines.asymmetric_risk import AsymmetricRisk
 from rocband.linear import LinearBandClassifier
 from rocband.problems.base import Problem
@@ -53,6 +54,9 @@ class AsymmetricSVC(LinearBandClassifier):
         classes overlap, a small ``mu`` leaves no margin and w = 0 is best.
     tau : float, default 0.01
         What the positives' share, ``mu + tau``, has more; at most the share of the positives less ``mu``.
+    pos_label : object, optional
+        The label of the positives. By default the greater of 0 and 1, -1 and 1, or False and True; of other labels the
+        greater too, with a `PositiveClassWarning`.
     tol : float, default 1e-3
         It stops when the gap to the lower bound is at most ``tol`` times the objective's size; the coefficients are
         then within about ``sqrt(tol)`` of the best ones, relatively.
@@ -73,7 +77,7 @@ class AsymmetricSVC(LinearBandClassifier):
     threshold_ : float
         The score ``X @ coef_[0]`` above which a row is predicted positive.
     classes_ : array of shape (2,)
-        The second is the positive class.
+        The second is the positive class, also where ``pos_label`` is the lesser of the two.
     n_iter_ : int
         Passes over the data.
     objective_, lower_bound_, dual_gap_ : float
@@ -114,6 +118,7 @@ class AsymmetricSVC(LinearBandClassifier):
         mu: float = 0.05,
         tau: float = 0.01,
         *,
+        pos_label: object = None,
         tol: float = 1e-3,
         max_iter: int = 500,
         target_fpr: float | None = None,
@@ -122,6 +127,7 @@ class AsymmetricSVC(LinearBandClassifier):
     ) -> None:
         self.mu = mu
         self.tau = tau
+        self.pos_label = pos_label
         self.tol = tol
         self.max_iter = max_iter
         self.target_fpr = target_fpr
@@ -136,7 +142,7 @@ class AsymmetricSVC(LinearBandClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features, float32 or float64 without a copy.
         y : array-like of shape (n_samples,)
-            Labels of two classes; the greater is the positive one.
+            Labels of two classes; ``pos_label`` says which is positive.
 
         Returns
         -------
@@ -148,8 +154,10 @@ class AsymmetricSVC(LinearBandClassifier):
         if self.target_fpr is not None:
             check_number("target_fpr", self.target_fpr, 0.0, 1.0)
         problem = self._data(X, y).problem()
+        hint_at_scales(problem, self._feature_names)
         risk = self._shares(problem)
-        self._store_result(self._solve(problem, risk), problem, risk)
+        result, least = self._solve(problem, risk)
+        self._store_result(result, problem, risk, least)
         self._warn_of_result()
         return self
 
@@ -167,11 +175,11 @@ class AsymmetricSVC(LinearBandClassifier):
         highest = min(self.mu * n_rows, problem.n_negatives)
         return AsymmetricRisk(lowest, highest, self.mu / size)
 
-    def _solve(self, problem: Problem, risk: AsymmetricRisk) -> Result:
+    def _solve(self, problem: Problem, risk: AsymmetricRisk) -> tuple[Result, float]:
         """Minimise 1/2 |v|^2 + risk(v), where w = (mu + tau) v, until the gap is small beside the minimum.
 
         The minimum, -|v|^2 / 2, is not known before: the tolerance is first relative to what the class means give, and
-        then to what was reached.
+        then to what was reached. Returned too is the least size of an objective that is told from 0.
         """
         origin = np.zeros(problem.n_features)
         objective = Objective(problem, risk, 1.0, origin)
@@ -190,7 +198,7 @@ class AsymmetricSVC(LinearBandClassifier):
             self.converged_ = gap <= self.tol * size
             self._collapsed = self.converged_ and result.objective > -_COLLAPSED * scale
             if self.converged_ or problem.passes >= self.max_iter:
-                return result
+                return result, _COLLAPSED * scale
             tol = min(self.tol * size, _TIGHTER * tol)
 
     def _note(self, problem: Problem) -> Callable[[Step], None]:
@@ -210,35 +218,41 @@ class AsymmetricSVC(LinearBandClassifier):
 
         return note
 
-    def _store_result(self, result: Result, problem: Problem, risk: AsymmetricRisk) -> None:
-        """Set the fitted attributes; figures are those of the coefficients as stored, at their precision."""
+    def _store_result(self, result: Result, problem: Problem, risk: AsymmetricRisk, least: float) -> None:
+        """Set the fitted attributes; figures are those of the coefficients as stored, in double precision."""
         size = self.mu + self.tau
         coefficients = (size * result.w).astype(self._dtype)
         w = coefficients.astype(np.float64)
-        scores = problem.scores(w)
+        scores = problem.exact_scores(w)
         self.coef_ = coefficients[None, :]
         self.threshold_ = training_threshold(scores, self._target)
         self.intercept_ = np.array([-self.threshold_], dtype=self._dtype)
         self.objective_ = float(w @ w) / 2 + size * risk.value(scores)
         self.lower_bound_ = size**2 * result.lower_bound
         self.dual_gap_ = self.objective_ - self.lower_bound_
+        accuracy = self.tol * max(-self.objective_, size**2 * least)
+        self._lost_precision = self.converged_ and self.dual_gap_ > accuracy
+        self.converged_ = bool(self.dual_gap_ <= accuracy)
         self.n_iter_ = problem.passes
 
     def _warn_of_result(self) -> None:
-        if not self.converged_:
-            warnings.warn(
+        if self._lost_precision:
+            message = (
+                f"The model as stored has a gap of {self.dual_gap_:.3g}, more than tol={self.tol:g} allows, since "
+                "rounding has cost more: pass X in double precision, scale the features, or raise tol."
+            )
+            warn(message, ConvergenceWarning)
+        elif not self.converged_:
+            message = (
                 f"The solver stopped after max_iter={self.max_iter} passes over the data before it reached tol="
-                f"{self.tol:g}; raise max_iter or tol, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=3,
+                f"{self.tol:g}; raise max_iter or tol, or scale the features."
             )
-        if self._collapsed:
-            warnings.warn(
-                "The constant scorer is optimal: the classes overlap too much for these shares; use a larger mu or "
-                "tau.",
-                CollapsedSolutionWarning,
-                stacklevel=3,
+            warn(message, ConvergenceWarning)
+        elif self._collapsed:
+            message = (
+                "The constant scorer is optimal: the classes overlap too much for these shares; use a larger mu or tau."
             )
+            warn(message, CollapsedSolutionWarning)
 
 
 def _check_share(name: str, value: float, share: float, what: str) -> None:

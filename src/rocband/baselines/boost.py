@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocband._base import BandClassifier, check_number
+from rocband._hints import hint_at_few_negatives
 from rocband._progress import tell
 from rocband._types import BoolArray, FloatArray
 from rocband.baselines.features import FeatureFunctions, column, functions_of
@@ -53,6 +54,9 @@ class PartialAUCBoost(BandClassifier):
         The weight :math:`\lambda` of the penalty.
     n_knots : int, default 10
         Knots of a spline; a feature with fewer distinct values is discrete.
+    pos_label : object, optional
+        The label of the positives. By default the greater of 0 and 1, -1 and 1, or False and True; of other labels the
+        greater too, with a `PositiveClassWarning`.
     target_fpr : float, optional
         The false-positive rate of `predict` on the training negatives; the band's upper end by default.
     verbose : int, default 0
@@ -74,7 +78,7 @@ class PartialAUCBoost(BandClassifier):
     threshold_ : float
         The score F above which a row is predicted positive.
     classes_ : array of shape (2,)
-        The second is the positive class.
+        The second is the positive class, also where ``pos_label`` is the lesser of the two.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -117,6 +121,7 @@ class PartialAUCBoost(BandClassifier):
         sigma: float = 0.02,
         roughness: float = 1e-6,
         n_knots: int = 10,
+        pos_label: object = None,
         target_fpr: float | None = None,
         verbose: int = 0,
     ) -> None:
@@ -125,6 +130,7 @@ class PartialAUCBoost(BandClassifier):
         self.sigma = sigma
         self.roughness = roughness
         self.n_knots = n_knots
+        self.pos_label = pos_label
         self.target_fpr = target_fpr
         self.verbose = verbose
 
@@ -136,7 +142,7 @@ class PartialAUCBoost(BandClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features.
         y : array-like of shape (n_samples,)
-            Labels of two classes; the greater is the positive one.
+            Labels of two classes; ``pos_label`` says which is positive.
 
         Returns
         -------
@@ -145,7 +151,9 @@ class PartialAUCBoost(BandClassifier):
         self._check_parameters()
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=[np.float64, np.float32], order="F")
         positive = self._encode(y)
-        band = Band.from_range(self.fpr_range, int(np.count_nonzero(~positive)))
+        n_negatives = int(np.count_nonzero(~positive))
+        band = Band.from_range(self.fpr_range, n_negatives)
+        hint_at_few_negatives(self.fpr_range, n_negatives)
         self.functions_ = [functions_of(column(X, k), self.n_knots) for k in range(self.n_features_in_)]
         ascent = _Ascent(X, positive, SmoothArea(band, self.sigma), self.functions_, self.roughness)
         for number in range(self.n_rounds):

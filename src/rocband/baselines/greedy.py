@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from rocband._base import check_number
+from rocband._hints import hint_at_few_negatives
 from rocband._progress import tell
 from rocband._types import BoolArray, FloatArray
 from rocband.baselines.features import column
@@ -16,6 +17,7 @@ from rocband.linear import LinearBandClassifier
 from rocband.metrics.curve import ClassScores, share_under_curve
 from rocband.ranks import check_range
 from rocband.risks.band import Band
+from rocband.rows import as_rows
 from rocband.threshold.cutoff import halfway_threshold
 
 __all__ = ["GreedyPartialAUC"]
@@ -34,6 +36,9 @@ class GreedyPartialAUC(LinearBandClassifier):
         The band of false-positive rates, with 0 <= low < high <= 1.
     n_weights : int, default 100
         Number of equally spaced weights from -1 to 1. Their reciprocals are tried too, and 0.
+    pos_label : object, optional
+        The label of the positives. By default the greater of 0 and 1, -1 and 1, or False and True; of other labels the
+        greater too, with a `PositiveClassWarning`.
     target_fpr : float, optional
         The false-positive rate of `predict` on the training negatives; the band's upper end by default.
     verbose : int, default 0
@@ -53,7 +58,7 @@ class GreedyPartialAUC(LinearBandClassifier):
     areas_ : array of shape (n_features,)
         The partial AUC of the training rows after each; it never falls.
     classes_ : array of shape (2,)
-        The second is the positive class.
+        The second is the positive class, also where ``pos_label`` is the lesser of the two.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -82,11 +87,13 @@ class GreedyPartialAUC(LinearBandClassifier):
         fpr_range: tuple[float, float] = (0.0, 0.05),
         *,
         n_weights: int = 100,
+        pos_label: object = None,
         target_fpr: float | None = None,
         verbose: int = 0,
     ) -> None:
         self.fpr_range = fpr_range
         self.n_weights = n_weights
+        self.pos_label = pos_label
         self.target_fpr = target_fpr
         self.verbose = verbose
 
@@ -98,7 +105,7 @@ class GreedyPartialAUC(LinearBandClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features.
         y : array-like of shape (n_samples,)
-            Labels of two classes; the greater is the positive one.
+            Labels of two classes; ``pos_label`` says which is positive.
 
         Returns
         -------
@@ -109,7 +116,9 @@ class GreedyPartialAUC(LinearBandClassifier):
         if self.target_fpr is not None:
             check_number("target_fpr", self.target_fpr, 0.0, 1.0)
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=[np.float64, np.float32])
-        columns = _Columns(X, self._encode(y), self.fpr_range)
+        positive = self._encode(y)
+        columns = _Columns(X, positive, self.fpr_range)
+        hint_at_few_negatives(self.fpr_range, int(np.count_nonzero(~positive)))
         self._fold_in(columns)
         self._store_weights(X, columns)
         return self
@@ -138,7 +147,8 @@ class GreedyPartialAUC(LinearBandClassifier):
         coefficients = np.zeros(self.n_features_in_)
         coefficients[self.order_] = self.weights_ / columns.spans[self.order_]
         self.coef_ = coefficients.astype(X.dtype)[None, :]
-        parts = ClassParts.of(X @ self.coef_[0], columns.positive)
+        scores = as_rows(X).exact_scores(self.coef_[0].astype(np.float64))
+        parts = ClassParts.of(scores, columns.positive)
         self.threshold_ = halfway_threshold(parts.positives, parts.negatives, self._target)
         self.intercept_ = np.array([-self.threshold_], dtype=X.dtype)
 

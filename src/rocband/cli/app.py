@@ -13,7 +13,7 @@ import click
 
 import rocband
 from rocband.cli.commands import COMMANDS
-from rocband.cli.failures import Failure, as_failure
+from rocband.cli.failures import Failure, as_failure, options_of, without_escapes
 from rocband.cli.show import warnings_as_lines
 
 __all__ = ["cli", "drop_output"]
@@ -33,9 +33,14 @@ Exit codes: 0 done; 1 it could not be done (no room on disk, interrupted); 2 the
 class Commands(click.Group):
     """A group whose commands end in one sentence when something goes wrong."""
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Read the arguments before the command."""
+        with _shown():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
-        with _one_sentence(), warnings_as_lines():
+        with _shown(), _one_sentence(ctx), warnings_as_lines(lambda: options_of(ctx.invoked_subcommand)):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -44,7 +49,15 @@ class Commands(click.Group):
 
 
 @contextlib.contextmanager
-def _one_sentence() -> Iterator[None]:
+def _shown() -> Iterator[None]:
+    try:
+        yield
+    except click.ClickException as error:
+        raise without_escapes(error) from None
+
+
+@contextlib.contextmanager
+def _one_sentence(ctx: click.Context) -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()
@@ -64,7 +77,7 @@ def _one_sentence() -> Iterator[None]:
                 raise click.exceptions.Exit(1) from None
         if os.environ.get("ROCBAND_DEBUG"):
             raise
-        raise as_failure(error) from None
+        raise as_failure(error, ctx.invoked_subcommand) from None
 
 
 def drop_output() -> None:

@@ -2,93 +2,154 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from rocband.cli.columns import as_text, row_number
 from rocband.cli.failures import Failure
+from rocband.cli.python import literal
 
-__all__ = ["Labels", "positive_rows", "same_label"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import Series as Column
+
+    from rocband.cli.python import Script
+    from rocband.cli.table_file import TableFile
+
+Kind: TypeAlias = Literal["number", "truth", "text"]
+
+__all__ = ["Labels", "Target", "same_label"]
 
 _SHOWN = 12
+_LONGEST = 40
 _TRUTH_FORMS = {"true", "True", "TRUE", "false", "False", "FALSE"}  # what pandas takes for truth values
 _TRUTH = {"true": "True", "1": "True", "false": "False", "0": "False"}
+_EXACT = 1e15  # whole numbers below are exact in floating point
 
 
 @dataclass(frozen=True)
 class Labels:
-    """What the target's positives and negatives are called.
+    """What the target's positives and negatives are called, and how a table writes the positives.
 
     Attributes
     ----------
     positive, negative : str
-        The two labels.
-    typed : bool
-        Whether all labels are numbers, or truth values.
-    text : bool
-        Whether they were read as text.
-    padded, changed : bool
-        Whether some were written with spaces around them, or in any other way than they are called.
+        The two labels, numbers in their shortest form.
+    written : tuple of str
+        The texts of the table that mean the positive label, with the spaces around them.
+    kind : "number", "truth" or "text"
+        What pandas takes the column for.
     """
 
     positive: str
     negative: str
-    typed: bool
-    text: bool
-    padded: bool
-    changed: bool
+    written: tuple[str, ...]
+    kind: Kind
+
+    def write_python(self, script: Script, column: str) -> None:
+        """Add the line that makes y of a column."""
+        if self.kind == "text":
+            shown = [literal(text) for text in self.written]
+            test = f"{column} == {shown[0]}" if len(shown) == 1 else f"{column}.isin([{', '.join(shown)}])"
+        else:
+            test = f"{column} == {self.positive}"
+        script.add(f"y = ({test}).astype(int)")
 
 
-def positive_rows(values: Any, name: str, source: str, positive: str | None, rest: bool) -> tuple[Any, Labels]:
-    """Return 1 for each positive row and 0 for the others, and what the two are called."""
-    import numpy as np  # noqa: PLC0415
-    import pandas as pd  # noqa: PLC0415
+@dataclass(frozen=True)
+class Target:
+    """Which column holds the labels, and which label is positive.
 
-    missing = values.isna()
-    if missing.any():
-        row = row_number(values.index[missing][0])
-        raise Failure(f"The target {name!r} of {source} is missing in data row {row}; leave such rows out.")
-    is_text = bool(pd.api.types.is_string_dtype(values))
-    text = values if is_text else as_text(values)
-    raw = [str(label) for label in text.unique()]
-    # Labels that are numbers are compared as such: "1" and "1.0" are the same.
+    Attributes
+    ----------
+    name : str
+        The column.
+    positive : str or None
+        The label, None for the greater of two numbers.
+    rest : bool
+        Whether all other labels are negatives.
+    """
+
+    name: str
+    positive: str | None
+    rest: bool
+
+    def positive_rows(self, values: Column, table: TableFile) -> tuple[NDArray[np.int64], Labels]:
+        """Return 1 for each positive row and 0 for the others, and what the two are called."""
+        import numpy as np  # noqa: PLC0415
+        import pandas as pd  # noqa: PLC0415
+
+        self._check_present(values, table.name)
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            values = values.astype(values.cat.categories.dtype)
+        is_text = bool(pd.api.types.is_string_dtype(values))
+        text = values if is_text else as_text(values)
+        raw = [str(label) for label in text.unique()]
+        forms, kind = _forms(raw)
+        labels = sorted(set(forms.values()), key=_order)
+        chosen = self._chosen(labels, kind, table.name)
+        negative = next(label for label in labels if label != chosen) if len(labels) == 2 else f"not {chosen}"
+        y = (text.astype(object).map(forms) == chosen).to_numpy(dtype=np.int64)
+        written = tuple(label for label in raw if forms[label] == chosen)
+        if not _seen_as_values(kind, raw, is_text=is_text, is_csv=table.format == "csv"):
+            kind = "text"
+        return y, Labels(chosen, negative, written, kind)
+
+    def _check_present(self, values: Column, source: str) -> None:
+        missing = values.isna()
+        if missing.any():
+            row = row_number(values.index[missing][0])
+            raise Failure(f"The target {self.name!r} of {source} is missing in data row {row}; leave such rows out.")
+
+    def _chosen(self, labels: Sequence[str], kind: Kind, source: str) -> str:
+        """Return the positive label in the form in which labels are compared."""
+        target = f"The target {self.name!r} of {source}"
+        shown = ", ".join(repr(label[:_LONGEST]) for label in labels[:_SHOWN])
+        shown += ", ..." if len(labels) > _SHOWN else ""
+        if len(labels) < 2:
+            raise Failure(f"{target} holds only {shown}; positives and negatives are needed.")
+        wanted = self._wanted(kind)
+        if wanted is not None and wanted not in labels:
+            raise Failure(f"{target} never is {wanted!r}; it holds {shown}.")
+        if len(labels) > 2 and not self.rest:
+            raise Failure(
+                f"{target} holds {len(labels)} classes ({shown}); say --positive for one of them and --one-vs-rest to "
+                "take all others as negatives."
+            )
+        if wanted is None and (len(labels) > 2 or kind == "text"):
+            raise Failure(f"{target} holds {shown}; say which is positive with --positive.")
+        return labels[-1] if wanted is None else wanted
+
+    def _wanted(self, kind: Kind) -> str | None:
+        if self.positive is None:
+            return None
+        plain = _plain_label(self.positive)
+        return _TRUTH.get(plain.lower(), plain) if kind == "truth" else plain
+
+
+def _forms(raw: Sequence[str]) -> tuple[dict[str, str], Kind]:
+    """Return the form in which each label is compared, and the kind of all: "1" and "1.0" are the same number."""
     forms = {label: _plain_label(label) for label in raw}
-    truth = set(forms.values()) <= _TRUTH_FORMS
-    if truth:
-        forms = {label: _TRUTH[form.lower()] for label, form in forms.items()}
-    labels = sorted(set(forms.values()), key=_order)
-    wanted = None if positive is None else _plain_label(positive)
-    if truth and wanted is not None:
-        wanted = _TRUTH.get(wanted.lower(), wanted)
-    chosen = _choose(labels, wanted, name, source, rest)
-    negative = next(label for label in labels if label != chosen) if len(labels) == 2 else f"not {chosen}"
-    typed = truth or all(_is_number(label) for label in labels)
+    found = set(forms.values())
+    if found <= _TRUTH_FORMS:
+        return {label: _TRUTH[form.lower()] for label, form in forms.items()}, "truth"
+    return forms, "number" if all(_is_number(label) for label in found) else "text"
+
+
+def _seen_as_values(kind: Kind, raw: Sequence[str], *, is_text: bool, is_csv: bool) -> bool:
+    """Whether pandas sees numbers or truth values in the column, and not their texts."""
+    if not is_text:
+        return True
     padded = any(label != label.strip() for label in raw)
-    changed = any(label != form for label, form in forms.items()) or not (is_text or typed)
-    y = (text.astype(object).map(forms) == chosen).to_numpy(dtype=np.int64)
-    return y, Labels(chosen, negative, typed, is_text, padded, changed)
-
-
-def _choose(labels: list[str], positive: str | None, name: str, source: str, rest: bool) -> str:
-    shown = ", ".join(repr(label[:40]) for label in labels[:_SHOWN]) + (", ..." if len(labels) > _SHOWN else "")
-    if len(labels) < 2:
-        raise Failure(f"The target {name!r} of {source} holds only {shown}; positives and negatives are needed.")
-    if positive is not None and positive not in labels:
-        raise Failure(f"The target {name!r} of {source} never is {positive!r}; it holds {shown}.")
-    if len(labels) > 2 and not rest:
-        raise Failure(
-            f"The target {name!r} of {source} holds {len(labels)} classes ({shown}); say --positive for one of them "
-            "and --one-vs-rest to take all others as negatives."
-        )
-    ordered = labels == ["False", "True"] or all(_is_number(label) for label in labels)
-    if positive is None and (len(labels) > 2 or not ordered):
-        raise Failure(f"The target {name!r} of {source} holds {shown}; say which is positive with --positive.")
-    return labels[-1] if positive is None else positive
+    return is_csv and (kind == "number" or not padded)
 
 
 def _is_number(text: str) -> bool:
     try:
-        return float(text) == float(text)
+        return math.isfinite(float(text))
     except ValueError:
         return False
 
@@ -99,7 +160,7 @@ def _plain_label(text: str) -> str:
     if not _is_number(text):
         return text
     number = float(text)
-    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+    return str(int(number)) if number.is_integer() and abs(number) < _EXACT else repr(number)
 
 
 def same_label(first: str, second: str) -> bool:

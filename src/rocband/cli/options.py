@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import click
 
-from rocband.cli.source import FORMATS, Source
+from rocband.cli.table_file import FORMATS, TableFile, TableOptions
 
 __all__ = [
     "SEED",
@@ -19,14 +20,13 @@ __all__ = [
     "output_options",
     "reading_options",
     "scorer_options",
-    "source_of",
+    "table_of",
     "table_options",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 SEED = click.IntRange(0, 2**32 - 1)
 _DRAWS = click.IntRange(100)
-_READING = ("format", "separator", "decimal", "encoding", "missing", "zero_based")
 
 
 def _stack(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
@@ -120,6 +120,7 @@ def fpr_option(text: str) -> Callable[[F], F]:
     return click.option("--fpr", nargs=2, type=share, metavar="LOW HIGH", callback=_rising, help=text)
 
 
-def source_of(path: str, options: dict[str, Any]) -> Source:
-    """Take the options of reading out of all options."""
-    return Source.of(path, **{name: options.pop(name) for name in _READING})
+def table_of(path: str, options: Mapping[str, Any]) -> TableFile:
+    """Return the table of a command, read as its options say."""
+    names = [entry.name for entry in fields(TableOptions)]
+    return TableFile.of(path, TableOptions(**{name: options[name] for name in names}))

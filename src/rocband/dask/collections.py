@@ -69,6 +69,7 @@ class _Described:
 
     n_rows: int
     n_labels: int
+    n_stored: int
     n_bytes: int
     finite: bool
     labels: npt.NDArray[Any]
@@ -97,6 +98,7 @@ class Table:
             if not block.finite:
                 raise ValueError(f"Block {number} of X holds NaN or infinity; remove or replace it.")
         self._n_rows = [block.n_rows for block in described]
+        self._n_stored = sum(block.n_stored for block in described)
         if not sum(self._n_rows):
             raise ValueError("X has no rows.")
         self.labels = np.unique(np.concatenate([block.labels for block in described if block.n_rows]))
@@ -111,7 +113,7 @@ class Table:
             Block(features, group, count, size - count, size)
             for features, group, count, size in zip(self._features, groups, counts, self._n_rows, strict=True)
         ]
-        return DaskRows(blocks, self.n_features)
+        return DaskRows(blocks, self.n_features, self._n_stored / sum(self._n_rows))
 
 
 def blocks_of(collection: Any) -> list[Any]:
@@ -168,7 +170,7 @@ def _describe(features: Any, labels: npt.NDArray[Any]) -> _Described:
     size = sum(array.nbytes for array in stored)
     with np.errstate(over="ignore", invalid="ignore"):
         finite = bool(np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all())
-    return _Described(_n_rows(features), len(labels), size, finite, np.unique(labels))
+    return _Described(_n_rows(features), len(labels), values.size, size, finite, np.unique(labels))
 
 
 def _groups(labels: npt.NDArray[Any], positive: Any) -> Groups:

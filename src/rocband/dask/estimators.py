@@ -39,7 +39,7 @@ class _OnDask(linear.LinearBandClassifier):
         validate_data(self, template(X), reset=False, skip_check_array=True)
         dtype = feature_dtype(X)
         meta = np.empty(0, dtype=np.result_type(dtype, self.coef_.dtype))
-        arguments = (dtype, self.coef_[0], self.intercept_[0])
+        arguments = (dtype, self.coef_[0], self.threshold_)
         if isinstance(X, da.Array):
             return X.rechunk({1: -1}).map_blocks(_decision, *arguments, drop_axis=1, meta=meta)
         blocks = [task(_decision, block, *arguments) for block in blocks_of(X)]
@@ -135,9 +135,8 @@ class PartialAUCSVCCV(_OnDask, linear_cv.PartialAUCSVCCV):
 # What runs on the workers
 
 
-def _decision(block: Any, precision: np.dtype[Any], coefficients: FloatArray, intercept: float) -> FloatArray:
-    scores: FloatArray = block_features(block, precision) @ coefficients + intercept
-    return scores
+def _decision(block: Any, precision: np.dtype[Any], coefficients: FloatArray, threshold: float) -> FloatArray:
+    return linear.decisions(block_features(block, precision), coefficients, threshold)
 
 
 def _classes(scores: FloatArray, classes: AnyArray) -> AnyArray:

@@ -83,7 +83,7 @@ def _split_classes(y_true: Any, y_score: Any, pos_label: object) -> tuple[DaskRo
     parts = keep([task(_split, *pair, positive) for pair in zip(labels, scores, strict=True)])
     counts = gather([task(_sizes, part) for part in parts])
     blocks = [Block(None, None, m, n, size) for (m, n), (_, size) in zip(counts, found, strict=True)]
-    return DaskRows(blocks, 0), parts
+    return DaskRows(blocks, 0, 0.0), parts
 
 
 # What runs on the workers

@@ -46,12 +46,24 @@ class DaskProblem(FeaturesProblem):
         """Length of a model."""
         return self._rows.n_features
 
+    @property
+    def row_size(self) -> float:
+        """Numbers stored for a row, on average over all rows."""
+        return self._rows.row_size
+
     def scores(self, w: FloatArray) -> Scores:
         """Score all rows: one data pass, unless ``w`` is 0; those of the negatives stay on the workers."""
+        return self._scored(w, exact=False)
+
+    def exact_scores(self, w: FloatArray) -> Scores:
+        """Score all rows in double precision: one data pass, unless ``w`` is 0."""
+        return self._scored(w, exact=True)
+
+    def _scored(self, w: FloatArray, *, exact: bool) -> Scores:
         if not w.any():
             return Scores(np.zeros(self.n_positives), DistributedNegatives.nothing(self._rows))
         self.passes += 1
-        parts = self._rows.kept_scores(w)
+        parts = self._rows.kept_scores(w, exact=exact)
         sampled = sample_slices(self._rows)
         found = gather([task(_summary, part, own) for part, own in zip(parts, sampled, strict=True)])
         if not all(finite for _, _, finite in found):

@@ -44,20 +44,26 @@ class DaskRows:
     ----------
     blocks : list of Block
     n_features : int
+    row_size : float
+        Numbers stored for a row, on average.
     """
 
-    def __init__(self, blocks: Sequence[Block], n_features: int) -> None:
+    def __init__(self, blocks: Sequence[Block], n_features: int, row_size: float) -> None:
         self.blocks = blocks
         self.n_features = n_features
+        self.row_size = row_size
         of_positives = _starts([block.n_positives for block in blocks])
         of_negatives = _starts([block.n_negatives for block in blocks])
         self.starts: tuple[IndexArray, IndexArray] = (of_positives, of_negatives)
         self.n_positives = int(of_positives[-1])
         self.n_negatives = int(of_negatives[-1])
 
-    def kept_scores(self, w: FloatArray) -> list[Any]:
-        """Score all rows and leave the scores on the workers, a `Part` for each block."""
-        return keep([task(_score, block.features, block.groups, w) for block in self.blocks])
+    def kept_scores(self, w: FloatArray, *, exact: bool) -> list[Any]:
+        """Score all rows and leave the scores on the workers, a `Part` for each block.
+
+        ``exact`` asks for double precision, whatever that of the data is.
+        """
+        return keep([task(_score, block.features, block.groups, w, exact) for block in self.blocks])
 
     def accumulate(self, weights: FloatArray, index: IndexArray) -> FloatArray:
         """Return the weighted sum of the rows in ``index``: summed in each block, then in the order of the blocks."""
@@ -138,7 +144,7 @@ class DaskRows:
             Block(block.features, own, m, n, block.n_rows)
             for block, own, (m, n) in zip(self.blocks, groups, counts, strict=True)
         ]
-        return DaskRows(blocks, self.n_features)
+        return DaskRows(blocks, self.n_features, self.row_size)
 
 
 def _starts(counts: Sequence[int]) -> IndexArray:
@@ -157,9 +163,10 @@ def _grouped(number: IndexArray, local: IndexArray, n_blocks: int) -> Iterator[t
 # What runs on the workers
 
 
-def _score(features: Any, groups: Groups, w: FloatArray) -> Part:
+def _score(features: Any, groups: Groups, w: FloatArray, exact: bool) -> Part:
+    rows = as_rows(features)
     with np.errstate(over="ignore", invalid="ignore"):
-        scores = as_rows(features).scores(w)
+        scores = rows.exact_scores(w) if exact else rows.scores(w)
     return scores[groups[0]].astype(np.float64), scores[groups[1]].astype(np.float64)
 
 

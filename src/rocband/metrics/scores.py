@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sklearn.metrics import make_scorer
 
 from rocband._errors import ParameterError
-from rocband._input import check_rate, two_labels
+from rocband._input import check_rate, positive_label
 from rocband.metrics.curve import share_under_curve, split_classes
 from rocband.ranks import check_range, position
 from rocband.risks.band import Band
@@ -66,7 +66,8 @@ def partial_auc_score(
     sample_weight : array-like of shape (n_samples,), optional
         Weights, finite and at least 0.
     pos_label : object, optional
-        The label of the positives. The greater of two numbers by default; required for labels that are not numbers.
+        The label of the positives. The greater of two numbers by default, with a `PositiveClassWarning` unless these
+        are 0 and 1, or -1 and 1; required for labels that are not numbers.
 
     Returns
     -------
@@ -113,7 +114,8 @@ def empirical_partial_auc(
     fpr_range : (float, float)
         The band of false-positive rates, with 0 <= low < high <= 1.
     pos_label : object, optional
-        The label of the positives. The greater of two numbers by default; required for labels that are not numbers.
+        The label of the positives. The greater of two numbers by default, with a `PositiveClassWarning` unless these
+        are 0 and 1, or -1 and 1; required for labels that are not numbers.
 
     Returns
     -------
@@ -163,7 +165,8 @@ def tpr_at_fpr_score(
     sample_weight : array-like of shape (n_samples,), optional
         Weights, finite and at least 0.
     pos_label : object, optional
-        The label of the positives. The greater of two numbers by default; required for labels that are not numbers.
+        The label of the positives. The greater of two numbers by default, with a `PositiveClassWarning` unless these
+        are 0 and 1, or -1 and 1; required for labels that are not numbers.
 
     Returns
     -------
@@ -199,13 +202,15 @@ def partial_auc_scorer(
     Parameters
     ----------
     fpr_range, tpr_range, normalize, pos_label
-        As in :func:`partial_auc_score`, but ``pos_label`` is by default the greater of any two labels in sorted order,
-        which is the second of the estimator's ``classes_``.
+        As in :func:`partial_auc_score`, but ``pos_label`` is by default the second of the estimator's ``classes_``: the
+        ``pos_label`` of an estimator that has one, or else the greater of two labels, with a `PositiveClassWarning`
+        unless these are 0 and 1, -1 and 1, or False and True.
 
     Returns
     -------
     scorer : callable
         Called as ``scorer(estimator, X, y)``; it uses the estimator's ``decision_function`` or else ``predict_proba``.
+        With scikit-learn's metadata routing it takes ``sample_weight``, where ``set_score_request`` asks for it.
 
     Notes
     -----
@@ -225,25 +230,51 @@ def partial_auc_scorer(
     """
     fpr, tpr = _check_rectangle(fpr_range, tpr_range)
     _check_normalize(normalize, fpr, tpr)
-    scorer: Callable[..., float] = make_scorer(
-        _partial_auc_of_classes,
-        response_method=("decision_function", "predict_proba"),
-        fpr_range=fpr,
-        tpr_range=tpr,
-        normalize=normalize,
-        pos_label=pos_label,
-    )
-    return scorer
+    return _PartialAUCScorer(pos_label, {"fpr_range": fpr, "tpr_range": tpr, "normalize": normalize})
 
 
-def _partial_auc_of_classes(
-    y_true: npt.ArrayLike, y_score: npt.ArrayLike, *, pos_label: object = None, **options: Any
-) -> float:
-    """Return the partial AUC where labels need not be numbers: an estimator's scores are those of its greater class."""
-    labels = np.asarray(y_true)
-    if pos_label is None and labels.dtype.kind in "OUS":
-        pos_label = two_labels(labels)[1]
-    return partial_auc_score(y_true, y_score, pos_label=pos_label, **options)
+class _PartialAUCScorer:
+    """A scorer that asks the estimator which class is the positive one; scikit-learn's own look at the labels alone."""
+
+    def __init__(self, pos_label: object, options: dict[str, object]) -> None:
+        self._pos_label = pos_label
+        self._options = options
+        self._requests = self._scorer(pos_label)
+
+    def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None, **params: Any) -> float:
+        """Return the partial AUC of an estimator's scores."""
+        label = _positive_class(estimator) if self._pos_label is None else self._pos_label
+        area: float = self._scorer(label)(estimator, X, y_true, sample_weight=sample_weight, **params)
+        return area
+
+    def set_score_request(self, **requests: bool | str | None) -> _PartialAUCScorer:
+        """Say which metadata the scorer takes when scikit-learn routes them."""
+        self._requests.set_score_request(**requests)
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """Return which metadata the scorer takes."""
+        return self._requests.get_metadata_routing()
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
+        return f"partial_auc_scorer({options}, pos_label={self._pos_label!r})"
+
+    def _scorer(self, pos_label: object) -> Any:
+        methods = ("decision_function", "predict_proba")
+        return make_scorer(partial_auc_score, response_method=methods, pos_label=pos_label, **self._options)
+
+
+def _positive_class(estimator: Any) -> object:
+    """Return the second of an estimator's classes, with a warning where nobody has said that it is the positive one."""
+    classes = np.asarray(getattr(estimator, "classes_", ())).tolist()
+    if len(classes) != 2:
+        return None  # it is the labels or the scores that will be refused
+    first, second = classes
+    # Only where somebody has said so does the greater class come first.
+    if getattr(estimator, "pos_label", None) is not None or first > second:
+        return second
+    return positive_label(first, second, None, "y")
 
 
 def froc_band(

@@ -20,6 +20,10 @@ OVERFLOW = "The scores overflow; scale the features, for instance with StandardS
 class Features(Protocol):
     """Rows whose features can be written down."""
 
+    @property
+    def row_size(self) -> float:
+        """Numbers stored for a row, on average; fewer than the features where rows are sparse."""
+
     def take(self, numbers: IndexArray) -> Matrix:
         """Return the features of some rows in double precision."""
 
@@ -59,6 +63,9 @@ class Problem(Protocol):
 
     def scores(self, w: FloatArray) -> Scores:
         """Score all rows: one data pass, unless ``w`` is 0."""
+
+    def exact_scores(self, w: FloatArray) -> Scores:
+        """Score all rows in double precision, whatever that of the data is: one data pass, unless ``w`` is 0."""
 
     def scores_of(self, w: FloatArray, numbers: IndexArray) -> FloatArray:
         """Score some rows; no data pass."""

@@ -28,6 +28,11 @@ class FeaturesProblem(ABC):
         """Return the features of some rows in double precision."""
 
     @property
+    def row_size(self) -> float:
+        """Numbers stored for a row, on average."""
+        return float(self.n_features)
+
+    @property
     def dimension(self) -> int:
         """In how many directions a model can move."""
         return self.n_features

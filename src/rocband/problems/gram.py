@@ -78,6 +78,10 @@ class GramProblem:
             raise ValueError(OVERFLOW)
         return self.carried_scores(w)
 
+    def exact_scores(self, w: FloatArray) -> Scores:
+        """Score all rows; the scores that a model carries are in double precision."""
+        return self.scores(w)
+
     def carried_scores(self, w: FloatArray) -> Scores:
         """Return the scores that a model carries; no pass."""
         return self.split(self._row_scores(w))

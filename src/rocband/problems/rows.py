@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from rocband._types import BoolArray, FloatArray, IndexArray
@@ -48,13 +50,25 @@ class RowsProblem(FeaturesProblem):
         """Length of a model."""
         return self._rows.shape[1]
 
+    @property
+    def row_size(self) -> float:
+        """Numbers stored for a row, on average over all rows, whether they count or not."""
+        return self._rows.row_size
+
     def scores(self, w: FloatArray) -> Scores:
-        """Score all rows: one data pass, unless ``w`` is 0."""
+        """Score all rows at the precision of the data: one data pass, unless ``w`` is 0."""
+        return self._scored(w, self._rows.scores)
+
+    def exact_scores(self, w: FloatArray) -> Scores:
+        """Score all rows in double precision: one data pass, unless ``w`` is 0."""
+        return self._scored(w, self._rows.exact_scores)
+
+    def _scored(self, w: FloatArray, product: Callable[[FloatArray], FloatArray]) -> Scores:
         if not w.any():
             return self._members.nothing()
         self.passes += 1
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = self._rows.scores(w)
+            scores = product(w)
         if not np.isfinite(scores).all():
             raise ValueError(OVERFLOW)
         return self._members.split(scores)

@@ -50,8 +50,11 @@ class Bipartite:
         starts = np.bincount(self.first, self.left_weight, minlength=size + 1)
         ends = np.bincount(self.last, self.left_weight, minlength=size + 1)
         reached = np.cumsum(starts - ends)[:size]
-        joined = np.cumsum(np.bincount(self.first, minlength=size + 1) - np.bincount(self.last, minlength=size + 1))
-        reached[joined[:size] == 0] = 0.0  # where only rounding is left of the sums
+        # Counted in whole numbers too: where no run is open any more, only rounding is left of the sums.
+        opened = np.bincount(self.first, minlength=size + 1)
+        closed = np.bincount(self.last, minlength=size + 1)
+        joined = np.cumsum(opened - closed)[:size]
+        reached[joined == 0] = 0.0
         return np.maximum(reached, 0.0)
 
 
@@ -70,13 +73,13 @@ class Clique:
 class Star:
     """Rows that each move against the weighted mean of others.
 
-    The scatter is sum_i weight[i] (x_i - mean)(x_i - mean)', with the mean of ``others`` by ``share``.
+    The scatter is sum_i weight[i] (x_i - mean)(x_i - mean)', with the mean of ``others`` weighted by ``others_weight``.
     """
 
     members: IndexArray
     weight: FloatArray
     others: IndexArray
-    share: FloatArray
+    others_weight: FloatArray
 
     @property
     def rows(self) -> IndexArray:

@@ -55,21 +55,7 @@ class HingeRisk(BandRisk):
         return self._at(Ranking.of_entering(scores, self.band.stop, smoothing.rank), smoothing)
 
     def _at(self, ranking: Ranking, smoothing: Smoothing) -> SmoothedPlane:
-        choice = SmoothBand(ranking, self.band, smoothing, capped=False)
-        weights, counts = choice.slope()
-        sharp = ranking.hinge_rows(self.band.start, self.band.stop, 1.0).values
-        value = choice.scale * float(sharp.sum())
-        return SmoothedPlane(
-            value=value,
-            offset=value - float(counts @ ranking.negatives + weights @ ranking.positives),
-            positives=ranking.as_given(weights),
-            negatives=counts,
-            index=ranking.index,
-            margin_error=0.0,
-            rank_error=0.0,
-            curvature=choice.graphs,
-            again=partial(self._at, ranking),
-        )
+        return SmoothBand(ranking, self.band, smoothing, capped=False).plane(again=partial(self._at, ranking))
 
     @property
     def difference(self) -> Difference:

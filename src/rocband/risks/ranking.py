@@ -25,7 +25,8 @@ class HingeRows:
     counts : array of shape (m,)
         How many of the negatives contribute to it.
     first : array of shape (m,)
-        The first negative, in ascending order, that contributes.
+        The first negative, in ascending order and counted from the lowest of the run, that contributes: from there on
+        all do.
     """
 
     values: FloatArray
@@ -89,6 +90,7 @@ class Ranking:
 
     def hinge_rows(self, start: int, stop: int, margin: float) -> HingeRows:
         """Sum (margin - s_i + z_(j))_+ over the negatives of ranks start < j <= stop, for each positive."""
+        # Ascending, the negative of rank j stands at k - j: those of the run stand from low to just before high.
         k = len(self.negatives)
         low = k - stop
         high = k - start
@@ -96,6 +98,7 @@ class Ranking:
         if low > 0 or start > 0:
             first = np.clip(first, low, high)
         counts = (high - first).astype(np.float64)
+        # sum_j (margin - s_i + z_j) is a multiple of margin - s_i plus a difference of two sums of scores.
         values = counts * (margin - self.positives) + (self.sums[first] - self.sums[high])
         return HingeRows(values, counts, first - low if low else first)
 

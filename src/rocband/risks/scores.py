@@ -22,6 +22,10 @@ __all__ = ["HeldNegatives", "Negatives", "Scores", "ascending"]
 
 # From this many values on, the two sorts of `ascending` are faster than one (make bench ARGS=linearize_speed).
 _RADIX_PAYS = 2048
+# A radix sort of NumPy takes 16 bits.
+_COARSE_LEVELS = 2**16
+# Scores whose range is below this would overflow when they are divided by it.
+_SMALLEST_RANGE = 1e-300
 # A threshold is guessed from a sample of at most so many values: sorting them costs nothing beside a pass.
 _SAMPLED = 32768
 # What lies within so many standard deviations of the expected count is not missed by a guess in practice.
@@ -163,10 +167,10 @@ def ascending(values: AnyArray) -> IndexArray:
         return np.argsort(values, kind="stable")
     low = float(values.min())
     high = float(values.max())
-    if not 1e-300 < high - low < math.inf:  # no range to divide by
+    if not _SMALLEST_RANGE < high - low < math.inf:
         return np.argsort(values, kind="stable")
     above = np.subtract(values, low, dtype=np.float64)
-    coarse = (above * (65535 / (high - low))).astype(np.uint16)
+    coarse = (above * ((_COARSE_LEVELS - 1) / (high - low))).astype(np.uint16)
     order = np.argsort(coarse, kind="stable")
     nearly = values[order]
     if (nearly[1:] < nearly[:-1]).any():

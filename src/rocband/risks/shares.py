@@ -25,6 +25,8 @@ __all__ = [
 
 # Of more negatives than this a sample guesses the threshold: sorting the sample costs nothing beside a pass.
 _SAMPLED = 16384
+# What lies within so many standard deviations of the expected count is not missed by a guess in practice.
+_DEVIATIONS = 3
 # Steps on a piecewise linear function; a handful is the rule, and bisection alone would need 52 for all digits.
 _MOST_STEPS = 60
 # The sum of n shares is k to this many times n: rounding in the sums of n scores.
@@ -112,7 +114,7 @@ def sample_step(n: int) -> int:
 def guess_share_threshold(sample: FloatArray, n: int, k: int, width: float) -> float:
     """Guess from a sample of n negatives a score that few without a share, and all with one, exceed."""
     expected = k * len(sample) / n
-    cautious = expected + 3 * math.sqrt(expected) + 1  # three standard deviations more than expected
+    cautious = expected + _DEVIATIONS * math.sqrt(expected) + 1
     if cautious >= len(sample):
         return -math.inf
     return share_threshold(np.sort(sample), cautious, width)

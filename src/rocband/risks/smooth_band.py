@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from rocband._types import FloatArray
 from rocband.risks.band import Band
 from rocband.risks.graphs import Graph
-from rocband.risks.plane import Smoothing
+from rocband.risks.plane import SmoothedPlane, Smoothing
 from rocband.risks.ranking import Ranking
 from rocband.risks.runs import Run, edge_graph, felt_from
 from rocband.risks.shares import shares
@@ -24,6 +26,7 @@ class SmoothBand:
 
     def __init__(self, ranking: Ranking, band: Band, smoothing: Smoothing, *, capped: bool) -> None:
         self.ranking = ranking
+        self.band = band
         self.smoothing = smoothing
         self.scale = 1 / (len(ranking.positives) * band.width)
         self.top = shares(ranking.negatives, band.stop, smoothing.rank)
@@ -31,6 +34,29 @@ class SmoothBand:
         inside = np.maximum(self.top - upper, 0.0)
         self.rising = Run.over(ranking, inside, 1.0, smoothing.margin)
         self.capped = Run.over(ranking, inside, 0.0, smoothing.margin) if capped else None
+
+    def plane(self, again: Callable[[Smoothing], SmoothedPlane]) -> SmoothedPlane:
+        """Put the smoothed slope through the exact value; it bounds nothing, so that there is no error to report."""
+        value = self.value()
+        weights, counts = self.slope()
+        return SmoothedPlane(
+            value=value,
+            offset=value - float(counts @ self.ranking.negatives + weights @ self.ranking.positives),
+            positives=self.ranking.as_given(weights),
+            negatives=counts,
+            index=self.ranking.index,
+            margin_error=0.0,
+            rank_error=0.0,
+            curvature=self.graphs,
+            again=again,
+        )
+
+    def value(self) -> float:
+        """Evaluate the sum exactly: sharp pairs, sharp ranks."""
+        rows = self.ranking.hinge_rows(self.band.start, self.band.stop, 1.0).values
+        if self.capped is not None:
+            rows = rows - self.ranking.hinge_rows(self.band.start, self.band.stop, 0.0).values
+        return self.scale * float(rows.sum())
 
     def slope(self) -> tuple[FloatArray, FloatArray]:
         """Weights of the positives and of the negatives."""

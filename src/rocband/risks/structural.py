@@ -73,11 +73,12 @@ class StructuralRisk(BandRisk):
         beyond = ranking.hinge_rows(b, b + self._tail, 0.0)
         whole = ranking.run_sum(0, a) - a * ranking.positives + inside.values + beyond.values
         deep = whole >= above.values  # B_i >= A_i: the row of this positive runs on through the band
-        share = deep.astype(np.float64)
+        runs_on = deep.astype(np.float64)
+        # How many positives each negative beats, from the lowest on; those above the band beat all that run on.
         negatives = [
-            beyond.beaten(self._tail, share),
-            inside.beaten(b - a, share),
-            above.beaten(a, 1.0 - share) + share.sum(),
+            beyond.beaten(self._tail, runs_on),
+            inside.beaten(b - a, runs_on),
+            above.beaten(a, 1.0 - runs_on) + runs_on.sum(),
         ]
         counts = np.where(deep, a + inside.counts + beyond.counts, above.counts)
         return Plane(
@@ -183,7 +184,11 @@ class _Choice:
         return graphs
 
     def _edges(self) -> list[tuple[FloatArray, FloatArray]]:
-        """For each edge of the band, the shares that end there and how many positives feel a change of them."""
+        """For each edge of the band, the shares that end there and how many positives feel a change of them.
+
+        A share that a negative gains in the top b it gains inside the band and loses beyond; one that it gains in the
+        top a it gains above the band and loses inside. Above the band a row that runs on counts each share whole.
+        """
         edges = []
         size = len(self.top)
         inside = felt_from(self.inside.full, size, self.mix)
@@ -197,9 +202,10 @@ class _Choice:
 
     def _mixed(self, above: Run) -> Star:
         """Let each positive whose row is mixed move, as its row as a whole does, against the mean of the top."""
+        # By how much the weight of a positive in its deep row exceeds that in its short one.
         moved = self.inside.weights + self.mass - above.weights
         if self.beyond is not None:
             moved = moved + self.beyond.weights
-        moved = moved**2 * (self.scale / self._mix_width)
-        weight = np.where((self.mix > 0) & (self.mix < 1), moved, 0.0)
+        mixed = (self.mix > 0) & (self.mix < 1)
+        weight = np.where(mixed, moved**2 * (self.scale / self._mix_width), 0.0)
         return Star(self.ranking.order, weight, len(weight) + self.ranking.index, self.top)

@@ -27,8 +27,15 @@ class Rows(Protocol):
 
     shape: tuple[int, int]
 
+    @property
+    def row_size(self) -> float:
+        """Numbers stored for a row, on average."""
+
     def scores(self, w: FloatArray) -> FloatArray:
         """Return the product of every row with ``w``, at the precision of the data."""
+
+    def exact_scores(self, w: FloatArray) -> FloatArray:
+        """Return the product of every row with ``w`` in double precision, without a copy of the data as a whole."""
 
     def accumulate(self, weights: FloatArray, index: IndexArray) -> FloatArray:
         """Return sum_k weights[k] * row[index[k]], summed in double precision."""

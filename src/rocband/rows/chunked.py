@@ -37,12 +37,24 @@ class ChunkedRows:
     def _slices(self) -> Iterator[slice]:
         return batches(self.shape[0], self._block)
 
+    @property
+    def row_size(self) -> float:
+        """Numbers stored for a row: all of them."""
+        return float(self.shape[1])
+
     def scores(self, w: FloatArray) -> FloatArray:
         """Return ``X @ w``; one pass."""
         result = np.empty(self.shape[0])
         for part in self._slices():
             block = np.asarray(self.X[part])
             result[part] = block @ w.astype(block.dtype, copy=False)
+        return result
+
+    def exact_scores(self, w: FloatArray) -> FloatArray:
+        """Return ``X @ w`` in double precision; one pass."""
+        result = np.empty(self.shape[0])
+        for part in self._slices():
+            result[part] = double(np.asarray(self.X[part])) @ w
         return result
 
     def accumulate(self, weights: FloatArray, index: IndexArray) -> FloatArray:

@@ -25,9 +25,23 @@ class DenseRows:
         self.shape: tuple[int, int] = X.shape
         self._block = max(_BLOCK // max(self.shape[1], 1), 1)
 
+    @property
+    def row_size(self) -> float:
+        """Numbers stored for a row: all of them."""
+        return float(self.shape[1])
+
     def scores(self, w: FloatArray) -> FloatArray:
         """Return ``X @ w``; one pass."""
         scores: FloatArray = self.X @ w.astype(self.X.dtype, copy=False)
+        return scores
+
+    def exact_scores(self, w: FloatArray) -> FloatArray:
+        """Return ``X @ w`` in double precision; one pass, block by block where rows must be widened."""
+        if self.X.dtype == np.float64:
+            return self.scores(w)
+        scores = np.empty(self.shape[0])
+        for part in batches(self.shape[0], self._block):
+            scores[part] = double(self.X[part]) @ w
         return scores
 
     def accumulate(self, weights: FloatArray, index: IndexArray) -> FloatArray:

@@ -8,8 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from rocband._types import FloatArray, IndexArray
+from rocband.rows.base import batches
 
 __all__ = ["SparseRows"]
+
+# So many rows of some hundred numbers are 30 MB in double precision, little beside the data that ask for blocks.
+_BLOCK_ROWS = 1 << 15
 
 
 class SparseRows:
@@ -19,9 +23,23 @@ class SparseRows:
         self.X = sparse.csr_array(X)
         self.shape: tuple[int, int] = self.X.shape
 
+    @property
+    def row_size(self) -> float:
+        """Numbers stored for a row, on average."""
+        return float(self.X.nnz / max(self.shape[0], 1))
+
     def scores(self, w: FloatArray) -> FloatArray:
         """Return ``X @ w``; one pass."""
         scores: FloatArray = self.X @ w.astype(self.X.dtype, copy=False)
+        return scores
+
+    def exact_scores(self, w: FloatArray) -> FloatArray:
+        """Return ``X @ w`` in double precision; one pass, block by block where rows must be widened."""
+        if self.X.dtype == np.float64:
+            return self.scores(w)
+        scores = np.empty(self.shape[0])
+        for part in batches(self.shape[0], _BLOCK_ROWS):
+            scores[part] = self.X[part].astype(np.float64) @ w
         return scores
 
     def accumulate(self, weights: FloatArray, index: IndexArray) -> FloatArray:

@@ -54,13 +54,13 @@ def _thinned_bipartite(graph: Bipartite, limit: int, norms: Norms, random: np.ra
 def _thinned_star(graph: Star, limit: int, norms: Norms, random: np.random.Generator) -> Star:
     kept, times = _sample(graph.weight, graph.members, limit, norms, random)
     if not len(kept):
-        return Star(graph.members[kept], times, graph.others[:0], graph.share[:0])
-    others, stand_for = _sample(graph.share, graph.others, limit, norms, random)
+        return Star(graph.members[kept], times, graph.others[:0], graph.others_weight[:0])
+    others, others_times = _sample(graph.others_weight, graph.others, limit, norms, random)
     return Star(
         members=graph.members[kept],
         weight=graph.weight[kept] * times,
         others=graph.others[others],
-        share=graph.share[others] * stand_for,
+        others_weight=graph.others_weight[others] * others_times,
     )
 
 
@@ -124,7 +124,7 @@ def _star_scatter(graph: Star, take: Take) -> FloatArray:
     if len(rows):
         others = dense(take(graph.others))
         centre = others.mean(axis=0)
-        rows -= centre + graph.share @ (others - centre) / graph.share.sum()
+        rows -= centre + graph.others_weight @ (others - centre) / graph.others_weight.sum()
     return (graph.weight[:, None] * rows).T @ rows
 
 
@@ -166,7 +166,7 @@ def _add_star(graph: Star, total: FloatArray, used: IndexArray) -> None:
     if len(graph.members):
         members = np.searchsorted(used, graph.members)
         others = np.searchsorted(used, graph.others)
-        share = graph.share / graph.share.sum()
+        share = graph.others_weight / graph.others_weight.sum()
         across = np.outer(graph.weight, share)
         total[members, members] += graph.weight
         total[np.ix_(members, others)] -= across

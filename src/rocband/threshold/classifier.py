@@ -19,7 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from rocband._errors import ParameterError
-from rocband._input import check_open
+from rocband._input import check_open, positive_label
 from rocband._types import AnyArray, BoolArray, FloatArray, IndexArray
 from rocband.threshold.cutoff import check_enough, cut
 from rocband.threshold.models import (
@@ -28,6 +28,7 @@ from rocband.threshold.models import (
     check_finite,
     known_classes,
     model_scores,
+    position_of,
     scoring_method,
     take,
     two_classes,
@@ -80,7 +81,9 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     response_method : {"auto", "decision_function", "predict_proba"}, default "auto"
         What gives the scores. "auto" prefers ``decision_function``: probabilities near 1 tie where it does not.
     pos_label : object, optional
-        The label of the positives; the greater of the two by default.
+        The label of the positives. By default that of the estimator, where it has a ``pos_label``; else the greater of
+        the two, with a `PositiveClassWarning` unless they are 0 and 1, -1 and 1, or False and True. An estimator that
+        has a ``pos_label`` and says nothing is trained for the same class.
     n_jobs : int, optional
         How many folds to fit at a time.
     random_state : int, RandomState instance or None, default None
@@ -91,7 +94,7 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     estimator_ : classifier
         The fitted model whose scores are compared with the threshold.
     classes_ : ndarray of shape (2,)
-        The labels.
+        The labels, in the order of the model's ``classes_``.
     threshold_ : float
         A sample is positive when the score of the positive class is greater.
     expected_fpr_ : float
@@ -211,6 +214,7 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         # Before any training, which may take long.
         check_enough(n_negatives, target, confidence)
         self.estimator_, scores = self._model_and_scores(data, splits, method)
+        self.classes_ = np.asarray(self.estimator_.classes_)
         self.threshold_, self.expected_fpr_ = cut(check_finite(scores[negative]), target, confidence)
         self.n_calibration_negatives_ = n_negatives
         self.response_method_ = method
@@ -237,8 +241,8 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     def decision_function(self, X: Any) -> FloatArray:
         """Return how far each score lies above the threshold: greater than 0 where ``classes_[1]`` is predicted.
 
-        When ``pos_label`` is the lesser label, the sign is turned, as everywhere in scikit-learn, so that scorers read
-        it rightly: the positives are then those at or below 0.
+        Where the model has the positives' label first in its ``classes_``, the sign is turned, as everywhere in
+        scikit-learn, so that scorers read it rightly: the positives are then those at or below 0.
 
         Parameters
         ----------
@@ -315,14 +319,24 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     @property
     def _positive(self) -> int:
         """Position of the positives' label among the classes."""
-        return int(self.classes_[1] == self.pos_label_)
+        return position_of(self.pos_label_, self.classes_)
 
     def _set_classes(self, classes: AnyArray) -> None:
-        low, high = classes.tolist()
-        if self.pos_label is not None and self.pos_label not in (low, high):
-            raise ParameterError("pos_label", f"{self.pos_label!r} is not among the labels, {low!r} and {high!r}.")
+        stated = self.pos_label if self.pos_label is not None else self._estimators_label
+        low, high = np.sort(classes).tolist()
+        self.pos_label_ = positive_label(low, high, stated, "y")
         self.classes_ = classes
-        self.pos_label_ = high if self.pos_label is None else self.pos_label
+
+    @property
+    def _estimators_label(self) -> object:
+        return getattr(self.estimator, "pos_label", None)
+
+    def _unfitted(self) -> Any:
+        """Return a copy of the estimator; one that can be told the positive class, and was not, is told it."""
+        model = clone(self.estimator)
+        if "pos_label" in model.get_params(deep=False) and self._estimators_label is None:
+            model.set_params(pos_label=self.pos_label_)
+        return model
 
     def _calibration_negatives(self, labels: AnyArray, splits: Sequence[_Split]) -> BoolArray:
         """Return which of the rows to calibrate on, in the order of their scores, are negatives."""
@@ -332,15 +346,15 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     def _model_and_scores(self, data: TrainingRows, splits: Sequence[_Split], method: str) -> tuple[Any, FloatArray]:
         """Return the model to predict with, and scores of the rows to calibrate on."""
-        positive = self._positive
+        label = self.pos_label_
         if not splits:
-            return self.estimator, model_scores(self.estimator, data.X, method, positive)
+            return self.estimator, model_scores(self.estimator, data.X, method, label)
         if len(splits) == 1:
             train, test = splits[0]
-            model = data.fitted(clone(self.estimator), train)
-            return model, model_scores(model, take(data.X, test), method, positive)
-        model = data.fitted(clone(self.estimator), None)
-        folds = (delayed(data.fold)(clone(self.estimator), train, test, method, positive) for train, test in splits)
+            model = data.fitted(self._unfitted(), train)
+            return model, model_scores(model, take(data.X, test), method, label)
+        model = data.fitted(self._unfitted(), None)
+        folds = (delayed(data.fold)(self._unfitted(), train, test, method, label) for train, test in splits)
         return model, np.concatenate(Parallel(n_jobs=self.n_jobs)(folds))
 
     def _routed(self, params: _Params) -> tuple[_Params, _Params]:
@@ -385,7 +399,7 @@ class FPRThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        return model_scores(self.estimator_, X, self.response_method_, self._positive)
+        return model_scores(self.estimator_, X, self.response_method_, self.pos_label_)
 
     def _copy_feature_attributes(self) -> None:
         for name in ("n_features_in_", "feature_names_in_"):

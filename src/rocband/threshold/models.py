@@ -19,6 +19,7 @@ __all__ = [
     "check_finite",
     "known_classes",
     "model_scores",
+    "position_of",
     "scoring_method",
     "take",
     "two_classes",
@@ -62,10 +63,10 @@ class TrainingRows:
         params = {name: self._part(value, index) for name, value in self.fit_params.items()}
         return _check_classifier(model.fit(take(self.X, index), self.y[index], **params))
 
-    def fold(self, model: Any, train: IndexArray, test: IndexArray, method: str, positive: int) -> FloatArray:
+    def fold(self, model: Any, train: IndexArray, test: IndexArray, method: str, pos_label: object) -> FloatArray:
         """Fit a model to one part and return its scores of another."""
         fitted = self.fitted(model, train)
-        return model_scores(fitted, take(self.X, test), method, positive)
+        return model_scores(fitted, take(self.X, test), method, pos_label)
 
     def _part(self, value: Any, index: IndexArray) -> Any:
         return take(value, index) if self._by_row(value) else value
@@ -99,12 +100,19 @@ def scoring_method(estimator: Any, wanted: str) -> str:
     raise ValueError(f"A threshold needs scores, but {type(estimator).__name__} has no {' or '.join(methods)}.")
 
 
-def model_scores(model: Any, X: Any, method: str, positive: int) -> FloatArray:
+def model_scores(model: Any, X: Any, method: str, pos_label: object) -> FloatArray:
     """Return a model's scores, larger for what looks more positive."""
+    positive = position_of(pos_label, model.classes_)
     scores = np.asarray(getattr(model, method)(X), dtype=np.float64)
     if method == "predict_proba":
         return scores[:, positive]
     return scores if positive == 1 else -scores
+
+
+def position_of(label: object, classes: Any) -> int:
+    """Return where a label stands among a model's classes, which need not be in sorted order."""
+    order: list[object] = np.asarray(classes).tolist()
+    return order.index(label)
 
 
 def _check_classifier(fitted: Any) -> Any:

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-import shlex
 import time
-from collections.abc import Sequence
-from dataclasses import fields
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from rocband.cli.code import Name, Script, column_code, quoted
-from rocband.cli.columns import check_present, column, features, group_names, kinds, like_identifiers
+from rocband._files import is_standard_output
+from rocband.cli.columns import (
+    Kinds,
+    check_columns,
+    check_present,
+    column,
+    features,
+    group_names,
+    kinds_of,
+    like_identifiers,
+    like_target,
+    named_columns,
+    option_list,
+)
+from rocband.cli.dates import date_note, with_parts, write_parts
 from rocband.cli.failures import Failure
-from rocband.cli.labels import positive_rows
+from rocband.cli.labels import Labels, Target
 from rocband.cli.options import (
     SEED,
     Share,
@@ -22,18 +33,143 @@ from rocband.cli.options import (
     label_options,
     output_options,
     reading_options,
-    source_of,
+    table_of,
 )
 from rocband.cli.outputs import check_output
-from rocband.cli.recipe import Recipe, set_verbose, settle, trained
+from rocband.cli.python import Script, literal
+from rocband.cli.recipe import Recipe, grid_edge, set_verbose, settle, trained
 from rocband.cli.scoring import data_notes
-from rocband.cli.show import Output, progress
-from rocband.cli.source import Source
+from rocband.cli.show import Output, progress, warn
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import DataFrame as Frame
+
+    from rocband.cli.formats.base import Chunk
+    from rocband.cli.table_file import TableFile
 
 __all__ = ["fit"]
 
 _LOOKED_AT = 1000  # rows whose scores are compared
+_LISTED = 8  # names of columns that are shown
+# A share of the rows is held out for a guarantee: what is left must do for the folds.
+_LEFT = 0.7
+# How much further the grid should reach when its last C is the best.
+_FURTHER = 10
 _KERNELS = ["linear", "rbf", "poly", "sigmoid"]
+_DEFAULT_BAND = (0.0, 0.05)
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Features, labels and groups of a table."""
+
+    X: Any
+    y: NDArray[np.int64]
+    groups: NDArray[Any] | None
+
+    @property
+    def n_positives(self) -> int:
+        """Number of positives."""
+        return int(self.y.sum())
+
+    @property
+    def n_negatives(self) -> int:
+        """Number of negatives."""
+        return len(self.y) - self.n_positives
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted model, the mean score of each C that was tried, and the seconds it took."""
+
+    model: Any
+    means: dict[float, float]
+    seconds: float
+
+    @property
+    def C(self) -> float:
+        """The C of the model."""
+        inner = trained(self.model)
+        return float(getattr(inner, "C_", None) or inner.C)
+
+
+@dataclass(frozen=True)
+class FitPlan:
+    """A table to a model file.
+
+    Attributes
+    ----------
+    table : TableFile
+        The table.
+    target : Target
+        The labels, and the one that is positive.
+    labels : Labels
+        What they are called.
+    group : str or None
+        The column that says which rows belong together.
+    recipe : Recipe
+        What is built.
+    output : str
+        The model file.
+    """
+
+    table: TableFile
+    target: Target
+    labels: Labels
+    group: str | None
+    recipe: Recipe
+    output: str
+
+    def run(self, rows: TrainingRows, *, quiet: bool) -> Fitted:
+        """Fit the model and write it with its notes."""
+        from rocband import persist  # noqa: PLC0415
+
+        model: Any = self.recipe.model()
+        began = time.perf_counter()
+        set_verbose(model, 1)
+        with progress("Fitting", quiet=quiet):
+            model.fit(rows.X, rows.y, **dict.fromkeys(self.recipe.fit_options(), rows.groups))
+        means = settle(model)
+        set_verbose(model, 0)
+        persist.save(model, self.output, notes=self.notes)
+        return Fitted(model, means, time.perf_counter() - began)
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """What later commands want to know."""
+        return {
+            "target": self.target.name,
+            "positive": self.labels.positive,
+            "negative": self.labels.negative,
+            "rest": "yes" if self.target.rest else "no",
+            **date_note(self.recipe.dates),
+            **data_notes(self.table),
+        }
+
+    def python(self) -> str:
+        """Return the same as Python."""
+        script = Script()
+        self.table.write_python(script, (self.target.name, self.group))
+        write_parts(script, self.recipe.dates)
+        if not self.recipe.sparse:
+            self._write_columns(script)
+        self.labels.write_python(script, self.table.column_code(self.target.name))
+        self.recipe.write_python(script, self.table.column_code(self.group or ""))
+        script.use("rocband", "persist")
+        entries = [f"{literal(name)}: {literal(value)}" for name, value in self.notes.items()]
+        script.add(f"notes = {script.call('', entries, brackets=('{', '}'))}")
+        script.add(f"persist.save(model, {literal(self.output)}, notes=notes)")
+        return script.text()
+
+    def _write_columns(self, script: Script) -> None:
+        """Name the columns of both kinds, and add the line that picks them."""
+        kinds = {"numbers": self.recipe.numbers, "categories": self.recipe.categories}
+        given = {name: columns for name, columns in kinds.items() if columns}
+        for name, columns in given.items():
+            script.add(f"{name} = {script.expression(columns)}")
+        script.add(f"X = table[{' + '.join(given)}]")
 
 
 @click.command(short_help="A table to a model file.")
@@ -43,10 +179,10 @@ _KERNELS = ["linear", "rbf", "poly", "sigmoid"]
 )
 @label_options
 @fpr_option("Band of false-positive rates to train for.  [default: 0 0.05]")
-@click.option("--columns", multiple=True, metavar="COLUMN", help="Features; may be repeated.  [default: all others]")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Column that is no feature; may be repeated.")
-@click.option("--numeric", multiple=True, metavar="COLUMN", help="Column that must hold numbers.")
-@click.option("--categories", multiple=True, metavar="COLUMN", help="Column to encode as categories.")
+@click.option("--columns", multiple=True, metavar="COLUMNS", help="Features, such as age,site.  [default: all others]")
+@click.option("--drop", multiple=True, metavar="COLUMNS", help="Columns that are no features, such as id,name.")
+@click.option("--numeric", multiple=True, metavar="COLUMNS", help="Columns that must hold numbers.")
+@click.option("--categories", multiple=True, metavar="COLUMNS", help="Columns to encode as categories.")
 @click.option("--max-categories", default=50, show_default=True, help="Most values of a column of text.")
 @click.option(
     "--impute",
@@ -80,161 +216,116 @@ def fit(data: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Train a model for a band of false-positive rates on the table DATA.
 
     DATA is a CSV, Parquet, SVMlight or NPZ file, or - for standard input. Columns of numbers are imputed and scaled,
-    columns of text one-hot encoded; the pipeline is printed and goes into the model file.
+    columns of text one-hot encoded, and dates become year, month, weekday and days; the pipeline is printed and goes
+    into the model file.
 
     \b
     Examples:
       rocband fit train.csv --target sick --positive yes -o model.rocband
-      rocband fit train.csv --target sick --fpr 0 0.01 --drop id --group patient -o model.rocband
+      rocband fit train.csv --target sick --fpr 0 0.01 --drop id,name --group patient -o model.rocband
       rocband fit train.parquet --target fraud --C 100 --guarantee 0.95 -o model.rocband
       rocband fit train.svm --fpr 0.02 0.05 -o model.rocband
       cat train.csv | rocband fit - --target sick -o model.rocband
     """
-    out, target_file = Output(as_json, quiet), Path(options["output"])
     check_output(options["output"], "the model file", [data])
-    source = source_of(data, options).with_text(*options["categories"])
-    task = _Task(source, options)
-    model = task.recipe.model()
-    began = time.perf_counter()
-    set_verbose(model, 1)
-    with progress("Fitting", quiet=quiet or as_json):
-        model.fit(task.X, task.y, **task.fit_groups())
-    means = settle(model)
-    set_verbose(model, 0)
-    _warn_of_one_score(model, task.X)
-    task.save(model, target_file)
-    _tell(out, task, model, means, time.perf_counter() - began)
+    out = Output(as_json=as_json, quiet=quiet, err=is_standard_output(options["output"]))
+    rows, plan = _decided(table_of(data, options), options)
+    fitted = plan.run(rows, quiet=quiet or as_json)
+    _warn_of_one_score(fitted.model, rows.X)
+    _tell(out, plan, rows, fitted)
 
 
-class _Task:
-    """The table of a fit, checked, and the recipe for it."""
+def _decided(table: TableFile, options: Mapping[str, Any]) -> tuple[TrainingRows, FitPlan]:
+    """Read the table and settle what the options leave open."""
+    # Which columns hold categories is settled by the table's names; these are read as text however they look.
+    table = table.with_text([*options["categories"], *named_columns(options["categories"], ())])
+    name = options["target"] or table.default_target
+    if name is None:
+        raise Failure("Say which column holds the labels with --target.")
+    chunk = table.whole()
+    target = Target(name, options["positive"], options["rest"])
+    y, labels = target.positive_rows(column(chunk.frame, name, table.name), table)
+    group = options["group"]
+    groups = None if group is None else group_names(chunk.frame, group, table)
+    _check_folds(TrainingRows(None, y, groups), table.name, options)
+    X, kinds = _features(chunk, table, name, options)
+    recipe = _recipe(kinds, options, sparse=chunk.sparse is not None, grouped=groups is not None)
+    rows = TrainingRows(X, y, groups)
+    if chunk.sparse is None:
+        _warn_of_the_target(rows, name)
+    given = tuple(name for name in table.text if name in kinds.categories)
+    return rows, FitPlan(replace(table, text=given), target, labels, group, recipe, options["output"])
 
-    def __init__(self, source: Source, options: dict[str, Any]) -> None:
-        chunk = source.whole()
-        self.source, self.options = source, options
-        self.target = options["target"] or source.default_target
-        if self.target is None:
-            raise Failure("Say which column holds the labels with --target.")
-        frame, group = chunk.frame, options["group"]
-        values = column(frame, self.target, source.name)
-        self.y, self.labels = positive_rows(values, self.target, source.name, options["positive"], options["rest"])
-        self.groups = None if group is None else group_names(frame, group, source)
-        self._check_folds()
-        numeric: list[str] = []
-        categories: list[str] = []
-        self.X = chunk.sparse
-        if chunk.sparse is None:
-            numeric, categories = self._kinds(frame)
-            self.X = features(frame, [*numeric, *categories], categories, source)
-            if options["impute"] == "none":
-                check_present(self.X[numeric], source.name, "--impute none fills nothing in; choose another --impute")
-            self._warn_of_identifiers(frame, numeric)
-        self.recipe = self._recipe(numeric, categories)
 
-    def _check_folds(self) -> None:
-        """Say before any work when there are too few rows for what is asked."""
-        folds, name, held_out = self.options["folds"], self.source.name, self.options["guarantee"] is not None
-        for kind, count in (("positive", int(self.y.sum())), ("negative", int((1 - self.y).sum()))):
-            rows = f"Only {count} {'row is' if count == 1 else 'rows are'} {kind} in {name}, too few for"
-            if held_out and count < 2:
-                raise Failure(f"{rows} --guarantee, which holds some out; leave it away, or find more rows.")
-            if self.options["C"] is None and (0.7 * count if held_out else count) < folds:
-                also = " beside --guarantee" if held_out else ""
-                raise Failure(f"{rows} --folds {folds}{also}; say fewer --folds (at least 2), or give --C instead.")
-        groups = folds if self.groups is None else len(set(self.groups.tolist()))
-        if self.options["C"] is None and groups < folds:
-            raise Failure(
-                f"The group {self.options['group']!r} of {name} has only {groups} values, too few for --folds {folds}; "
-                "say fewer --folds (at least 2), or give --C instead."
-            )
+def _check_folds(rows: TrainingRows, source: str, options: Mapping[str, Any]) -> None:
+    """Say before any work when there are too few rows for what is asked."""
+    folds = options["folds"]
+    held_out = options["guarantee"] is not None
+    for kind, count in (("positive", rows.n_positives), ("negative", rows.n_negatives)):
+        few = f"Only {count} {'row is' if count == 1 else 'rows are'} {kind} in {source}, too few for"
+        if held_out and count < 2:
+            raise Failure(f"{few} --guarantee, which holds some out; leave it away, or find more rows.")
+        left = _LEFT * count if held_out else count
+        if options["C"] is None and left < folds:
+            also = " beside --guarantee" if held_out else ""
+            raise Failure(f"{few} --folds {folds}{also}; say fewer --folds (at least 2), or give --C instead.")
+    n_groups = folds if rows.groups is None else len(set(rows.groups.tolist()))
+    if options["C"] is None and n_groups < folds:
+        raise Failure(
+            f"The group {options['group']!r} of {source} has only {n_groups} values, too few for --folds {folds}; "
+            "say fewer --folds (at least 2), or give --C instead."
+        )
 
-    def _warn_of_identifiers(self, frame: Any, numeric: list[str]) -> None:
-        given = {*self.options["columns"], *self.options["numeric"]}
-        for name in like_identifiers(frame, [name for name in numeric if name not in given]):
-            click.echo(
-                f"Warning: column {name} looks like a number of the row, not like a measurement; leave it out with "
-                f"--drop {shlex.quote(name)}, or name it with --numeric to say that it is one.",
-                err=True,
-            )
 
-    def _kinds(self, frame: Any) -> tuple[list[str], list[str]]:
-        chosen, dropped = self.options["columns"], self.options["drop"]
-        for name in (*chosen, *dropped, *self.options["numeric"], *self.options["categories"]):
-            column(frame, name, self.source.name)
-        others = {self.target, self.options["group"], *dropped}
-        names = [name for name in (chosen or frame.columns) if name not in others]
-        if not names:
-            raise Failure(f"{self.source.name} has no columns left to learn from.")
-        given = (self.options["numeric"], self.options["categories"])
-        return kinds(frame, names, self.source.name, *given, self.options["max_categories"])
+def _features(chunk: Chunk, table: TableFile, target: str, options: Mapping[str, Any]) -> tuple[Any, Kinds]:
+    """Return the features, and the columns that they are made of."""
+    if chunk.sparse is not None:
+        return chunk.sparse, Kinds([], [], [])
+    kinds = _kinds(chunk.frame, table.name, target, options)
+    frame = with_parts(chunk.frame, kinds.dates, table.name)
+    recipe = _recipe(kinds, options, sparse=False, grouped=False)
+    advice = f"Mend them, or leave them out with --drop, as in --drop {option_list(kinds.numeric[:2])}."
+    X = features(frame, recipe.numbers, kinds.categories, table, advice)
+    if options["impute"] == "none":
+        check_present(X[recipe.numbers], table.name, "--impute none fills nothing in; choose another --impute")
+    _warn_of_identifiers(chunk.frame, kinds.numeric, options)
+    return X, kinds
 
-    def _recipe(self, numeric: list[str], categories: list[str]) -> Recipe:
-        known = {entry.name for entry in fields(Recipe)}
-        given = {name: value for name, value in self.options.items() if name in known}
-        given |= {"fpr": self.options["fpr"] or (0.0, 0.05), "confidence": self.options["guarantee"]}
-        given |= {"numeric": numeric, "categories": categories}
-        return Recipe(**given, sparse=not (numeric or categories), grouped=self.groups is not None)
 
-    def fit_groups(self) -> dict[str, Any]:
-        """Return what ``fit`` is passed besides rows and labels."""
-        return dict.fromkeys(self.recipe.fit_options(), self.groups)
+def _kinds(frame: Frame, source: str, target: str, options: Mapping[str, Any]) -> Kinds:
+    """Part the columns that are features into kinds."""
+    given = {name: named_columns(options[name], frame.columns) for name in ("columns", "drop", "numeric", "categories")}
+    check_columns(frame, [name for names in given.values() for name in names], source)
+    others = {target, options["group"], *given["drop"]}
+    names = [name for name in (given["columns"] or frame.columns) if name not in others]
+    if not names:
+        raise Failure(f"{source} has no columns left to learn from.")
+    return kinds_of(frame, names, source, given["numeric"], given["categories"], options["max_categories"])
 
-    @property
-    def notes(self) -> dict[str, str]:
-        """What later commands want to know."""
-        labels = self.labels
-        return {
-            "target": str(self.target),
-            "positive": labels.positive,
-            "negative": labels.negative,
-            "rest": "yes" if self.options["rest"] else "no",
-            **data_notes(self.source),
-        }
 
-    def save(self, model: Any, path: Path) -> None:
-        """Write the model with its notes."""
-        from rocband import persist  # noqa: PLC0415
+def _warn_of_identifiers(frame: Frame, numeric: Sequence[str], options: Mapping[str, Any]) -> None:
+    given = named_columns([*options["columns"], *options["numeric"]], frame.columns)
+    for name in like_identifiers(frame, [name for name in numeric if name not in given]):
+        warn(
+            f"column {name} looks like a number of the row, not like a measurement; leave it out with --drop "
+            f"{option_list([name])}, or name it with --numeric to say that it is one."
+        )
 
-        persist.save(model, path, notes=self.notes)
 
-    def python(self, output: str) -> str:
-        """Return the same as Python."""
-        script, recipe = Script(), self.recipe
-        script.read(self.source, (self.target, self.options["group"]))
-        script.use("rocband", "persist")
-        if not recipe.sparse:
-            script.add(self._columns_code(script))
-        script.labels(self.source, str(self.target), self.labels, self.options["rest"])
-        preparation = recipe.preparation(Name("numbers"), Name("categories"))
-        if preparation is not None:
-            script.add(f"prepare = {script.expression(preparation)}")
-        name = None if preparation is None else Name("prepare")
-        scorer = None
-        if recipe.searches:
-            script.use("rocband.metrics", "partial_auc_scorer")
-            script.add(f"scorer = partial_auc_scorer({recipe.fpr!r})")
-            scorer = Name("scorer")
-        script.add(f"model = {script.expression(recipe.model(name, scorer))}")
-        group = column_code(self.source, self.options["group"] or "")
-        given = [f"{name}={group}" for name in recipe.fit_options()]
-        script.add(f"model.fit({', '.join(['X', 'y', *given])})")
-        if recipe.searches:
-            inner = "model" if recipe.confidence is None else "model.estimator_"
-            script.add(f'{inner}.steps[-1] = ("model", {inner}[-1].best_estimator_)')
-        if recipe.searches and recipe.confidence is not None:
-            script.add("model.estimator = model.estimator_")
-        entries = [f"{quoted(name)}: {quoted(value)}" for name, value in self.notes.items()]
-        script.add(f"notes = {script.call('', entries, brackets=('{', '}'))}")
-        script.add(f"persist.save(model, {quoted(output)}, notes=notes)")
-        return script.text()
+def _warn_of_the_target(rows: TrainingRows, target: str) -> None:
+    for name in like_target(rows.X, rows.y):
+        warn(
+            f"column {name} says of every row what the target {target} says; leave it out with --drop "
+            f"{option_list([name])}, unless it is known of new rows before their target is."
+        )
 
-    def _columns_code(self, script: Script) -> str:
-        """Name the columns of both kinds, and return the line that picks them."""
-        kinds = {"numbers": self.recipe.numeric, "categories": self.recipe.categories}
-        given = {name: columns for name, columns in kinds.items() if columns}
-        for name, columns in given.items():
-            script.add(f"{name} = {script.expression(columns)}")
-        return f"X = table[{' + '.join(given)}]"
+
+def _recipe(kinds: Kinds, options: Mapping[str, Any], *, sparse: bool, grouped: bool) -> Recipe:
+    known = {entry.name for entry in fields(Recipe)}
+    given = {name: value for name, value in options.items() if name in known}
+    given |= {"fpr": options["fpr"] or _DEFAULT_BAND, "confidence": options["guarantee"]}
+    given |= {"numeric": kinds.numeric, "dates": kinds.dates, "categories": kinds.categories}
+    return Recipe(**given, sparse=sparse, grouped=grouped)
 
 
 def _warn_of_one_score(model: Any, X: Any) -> None:
@@ -242,38 +333,45 @@ def _warn_of_one_score(model: Any, X: Any) -> None:
     step = -(-X.shape[0] // _LOOKED_AT)
     scores = model.decision_function(X[::step])
     if len(scores) > 1 and scores.min() == scores.max():
-        click.echo(
-            "Warning: the model gives every row the same score; try --surrogate ramp, --anchor, a wider --fpr, or "
-            "another --C.",
-            err=True,
-        )
+        warn("the model gives every row the same score; try --surrogate ramp, --anchor, a wider --fpr, or another --C.")
 
 
-def _tell(out: Output, task: _Task, model: Any, means: dict[float, float], seconds: float) -> None:
-    inner, recipe, labels = trained(model), task.recipe, task.labels
-    positives = int(task.y.sum())
-    rows = f"{len(task.y):,} rows: {positives:,} positive ({task.target} = {labels.positive}), "
-    out.say(f"{rows}{len(task.y) - positives:,} negative ({labels.negative}).")
-    for what, names in (("numbers", recipe.numeric), ("categories", recipe.categories)):
+def _tell(out: Output, plan: FitPlan, rows: TrainingRows, fitted: Fitted) -> None:
+    recipe, labels = plan.recipe, plan.labels
+    positives = f"{rows.n_positives:,} positive ({plan.target.name} = {labels.positive})"
+    out.say(f"{len(rows.y):,} rows: {positives}, {rows.n_negatives:,} negative ({labels.negative}).")
+    for what, names in (("numbers", recipe.numeric), ("dates", recipe.dates), ("categories", recipe.categories)):
         if names:
             out.say(f"{len(names)} {what}: {_list(names)}")
-    out.say(_how(recipe))
-    chosen = float(getattr(inner, "C_", None) or inner.C)
-    if hasattr(inner, "scores_"):
-        means = dict(zip(inner.Cs_.tolist(), inner.scores_.mean(axis=1).tolist(), strict=True))
-    if means:
-        table = [[f"{C:.4g}", f"{mean:.4f}", "<- chosen" if chosen == C else ""] for C, mean in means.items()]
-        out.table(["C", "cross-validated pAUC", ""], table)
-    else:
+    out.say(recipe.sentence())
+    _tell_search(out, fitted)
+    if hasattr(fitted.model, "expected_fpr_"):
+        _tell_threshold(out, fitted.model)
+    out.say(f"Fitted in {fitted.seconds:.1f} s. Written: {plan.output}")
+    out.add(output=plan.output, rows=len(rows.y), positives=rows.n_positives)
+    out.add(target=plan.target.name, positive=labels.positive, fpr=list(recipe.fpr))
+    out.add(numeric=recipe.numeric, dates=recipe.dates, categories=recipe.categories)
+    out.add(seconds=fitted.seconds, converged=trained(fitted.model).converged_)
+    out.end(plan.python())
+
+
+def _tell_search(out: Output, fitted: Fitted) -> None:
+    """Show the C, and how it was chosen."""
+    chosen, means = fitted.C, fitted.means
+    out.add(C=chosen, cross_validation=[{"C": C, "pauc": mean} for C, mean in means.items()])
+    if not means:
         out.say(f"C = {chosen:g}.")
-    if hasattr(model, "expected_fpr_"):
-        _tell_threshold(out, model)
-    output = task.options["output"]
-    out.say(f"Fitted in {seconds:.1f} s. Written: {output}")
-    out.add(output=output, rows=len(task.y), positives=positives, target=task.target, positive=labels.positive)
-    out.add(numeric=recipe.numeric, categories=recipe.categories, fpr=list(recipe.fpr), C=chosen, seconds=seconds)
-    out.add(converged=inner.converged_, cross_validation=[{"C": C, "pauc": mean} for C, mean in means.items()])
-    out.end(task.python(output))
+        return
+    table = [[f"{C:.4g}", f"{mean:.4f}", "<- chosen" if chosen == C else ""] for C, mean in means.items()]
+    out.table(["C", "cross-validated pAUC", ""], table)
+    edge = grid_edge(means, chosen)
+    out.add(edge=edge)
+    if edge is not None:
+        further = chosen * _FURTHER if edge == "upper" else chosen / _FURTHER
+        out.say(
+            f"The best C is at the {edge} end of the grid: fit again with --C {further:g}, and keep the better of the "
+            "two on other rows."
+        )
 
 
 def _tell_threshold(out: Output, model: Any) -> None:
@@ -283,18 +381,5 @@ def _tell_threshold(out: Output, model: Any) -> None:
     out.add(calibration_negatives=count)
 
 
-def _how(recipe: Recipe) -> str:
-    parts = []
-    if recipe.numeric:
-        missing = "not filled in" if recipe.impute == "none" else f"replaced by the {recipe.impute.replace('_', ' ')}"
-        parts.append(f"missing numbers are {missing}, scaling: {recipe.scale}")
-    if recipe.categories:
-        parts.append("categories are one-hot encoded, a missing one is a category of its own")
-    kind = "linear" if recipe.kernel is None else f"kernel {recipe.kernel}"
-    parts.append(f"a {kind} model for FPR {recipe.fpr[0]:g} to {recipe.fpr[1]:g}")
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
-
-
 def _list(names: Sequence[str]) -> str:
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from dataclasses import asdict
 from decimal import ROUND_CEILING, Context, Decimal
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from rocband._files import is_standard_output
+from rocband.cli.measuring import ComparePlan, EvaluatePlan, Measures, ReportPlan
 from rocband.cli.options import (
     Share,
     fpr_option,
@@ -20,9 +24,13 @@ from rocband.cli.options import (
 )
 from rocband.cli.outputs import check_output, check_picture
 from rocband.cli.scoring import Scored
-from rocband.cli.show import Output, interval_text
-from rocband.cli.study import Study
-from rocband.cli.study_code import compare_code, evaluate_code, report_code
+from rocband.cli.show import Output, interval_text, progress
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rocband.inference import Comparison, Interval
+    from rocband.study import Calls, Study
 
 __all__ = ["compare", "evaluate", "report"]
 
@@ -53,34 +61,29 @@ def evaluate(data: str, as_json: bool, quiet: bool, **options: Any) -> None:
       rocband evaluate test.csv --target sick --positive yes --score risk --fpr 0 0.05 --plot roc.png
       rocband evaluate test.csv --model model.rocband --at 0.01 --at 0.05 --prevalence 0.002 --json
     """
-    if options["plot"]:
-        check_output(options["plot"], "the picture", (data, *options["models"]))
-        check_picture(options["plot"])
-    study = Study(data, options, at_least=1)
-    out, scored = Output(as_json, quiet), study.scored
-    out.say(_sizes(scored))
-    results, rows = {}, []
-    for name, scores in scored.scores.items():
-        results[name] = study.figures(scores)
-        texts = [interval_text(*results[name][key].values()) for key in ("pauc", "tpr", "auc")]
-        rows.append([name, *texts])
-    low, high = scored.fpr
-    out.table(["scorer", f"pAUC {low:g} to {high:g}", f"TPR at FPR {high:g}", "AUC"], rows, always=True)
-    for name, scores in scored.scores.items():
-        results[name]["operating_points"] = points = study.points(scores)
-        title = f"Operating points of {name}" if len(scored.scores) > 1 else "Operating points"
-        out.table(_POINT_HEAD, _point_rows(points, scores), title=title, always=True)
+    plot = options["plot"]
+    if plot is not None:
+        check_output(plot, "the picture", (data, *options["models"]))
+        check_picture(plot)
+    out = Output(as_json=as_json, quiet=quiet, err=is_standard_output(plot))
+    plan = EvaluatePlan(Measures.of(data, options, at_least=1), options["rates"] or None, options["prevalence"], plot)
+    with progress("Measuring", quiet=_untold(out)):
+        scored, study = plan.run()
+    _say_sizes(out, plan.measures, scored)
+    _show_figures(out, study)
+    for name in study.scores:
+        title = f"Operating points of {name}" if len(study.scores) > 1 else "Operating points"
+        out.table(_POINT_HEAD, _point_rows(study, name), title=title, always=True)
     out.say("A row is called positive where score > threshold.")
     if options["group"]:
         out.say("The intervals of operating points take rows as independent, also those of one group.")
-    for name, own in study.own_points().items():
-        out.say(_own_text(name, own))
-        results[name]["own_threshold"] = own
-    if options["plot"]:
-        study.draw(Path(options["plot"]))
-        out.say(f"Picture: {options['plot']}")
-    out.add(rows=len(scored.y), positives=int(scored.y.sum()), fpr=list(scored.fpr), scorers=results)
-    out.end(evaluate_code(study))
+    models = list(study.scores)[: len(options["models"])]
+    for name in models:
+        out.say(_own_text(name, study.calls(name)))
+    if plot is not None:
+        out.say(f"Picture: {plot}")
+    out.add(scorers={name: _scorer_document(study, name, is_model=name in models) for name in study.scores})
+    out.end(plan.python(scored))
 
 
 @click.command(short_help="Two or more scorers on the same rows.")
@@ -103,25 +106,16 @@ def compare(data: str, as_json: bool, quiet: bool, **options: Any) -> None:
       rocband compare test.csv --model a.rocband --model b.rocband
       rocband compare test.csv --model a.rocband --score old
     """
-    study = Study(data, options, at_least=2)
-    out, scored = Output(as_json, quiet), study.scored
-    out.say(_sizes(scored))
-    results = study.comparisons()
-    low, high = scored.fpr
-    rows = [
-        [
-            f"{one.names[0]} - {one.names[1]}",
-            *(f"{estimate:.3f}" for estimate in one.estimates),
-            f"{one.difference:+.3f} ({one.low:+.3f} to {one.high:+.3f})",
-            _pvalue_text(one.pvalue, study.smallest_pvalue()),
-        ]
-        for one in results
-    ]
+    out = Output(as_json=as_json, quiet=quiet)
+    plan = ComparePlan(Measures.of(data, options, at_least=2))
+    with progress("Comparing", quiet=_untold(out)):
+        scored, study = plan.run()
+    _say_sizes(out, plan.measures, scored)
+    low, high = study.fpr_range
+    rows = [_comparison_row(one, study.smallest_pvalue) for one in study.comparisons]
     out.table([f"pAUC {low:g} to {high:g}", "first", "second", "difference", "p-value"], rows, always=True)
-    out.add(rows=len(scored.y), positives=int(scored.y.sum()), fpr=list(scored.fpr))
-    names = ("difference", "low", "high", "pvalue", "estimates", "names", "confidence", "method")
-    out.add(comparisons=[{name: getattr(one, name) for name in names} for one in results])
-    out.end(compare_code(study))
+    out.add(comparisons=[asdict(one) for one in study.comparisons])
+    out.end(plan.python(scored))
 
 
 @click.command(short_help="One HTML page about scorers.")
@@ -145,30 +139,69 @@ def report(data: str, output: str, title: str, as_json: bool, quiet: bool, **opt
       rocband report test.csv --model model.rocband -o page.html
       rocband report test.csv --target sick --score old --score new --fpr 0 0.05 -o page.html
     """
-    from rocband.report import write  # noqa: PLC0415
-
     check_output(output, "the report", (data, *options["models"]))
-    study = Study(data, options, at_least=1)
-    scored = study.scored
-    extra = {"title": title, "prevalence": options["prevalence"]}
-    write(output, scored.y, scored.scores, fpr_range=scored.fpr, groups=scored.groups, **extra, **study.drawing)
-    out = Output(as_json, quiet)
-    out.say(f"{_sizes(scored)} Written: {output}")
-    out.add(output=output, rows=len(scored.y), scorers=list(scored.scores), fpr=list(scored.fpr))
-    out.end(report_code(study, output, extra))
+    out = Output(as_json=as_json, quiet=quiet, err=is_standard_output(output))
+    plan = ReportPlan(Measures.of(data, options, at_least=1), output, title, options["prevalence"])
+    with progress("Measuring", quiet=_untold(out)):
+        scored = plan.run()
+    _say_sizes(out, plan.measures, scored)
+    out.say(f"Written: {output}")
+    out.add(output=output)
+    out.add(scorers=list(scored.scores))
+    out.end(plan.python(scored))
 
 
-def _sizes(scored: Scored) -> str:
-    positives, labels = int(scored.y.sum()), scored.labels
-    text = f"{len(scored.y):,} rows: {positives:,} positive ({scored.target} = {labels.positive}), "
-    return f"{text}{len(scored.y) - positives:,} negative ({labels.negative})."
+def _untold(out: Output) -> bool:
+    """Whether progress is not told: lines of it would only stand between results where no spinner turns."""
+    return out.quiet or out.as_json or not sys.stderr.isatty()
 
 
-def _own_text(name: str, own: dict[str, int]) -> str:
+def _say_sizes(out: Output, measures: Measures, scored: Scored) -> None:
+    n_rows = len(scored.y)
+    n_positives = int(scored.y.sum())
+    labels = scored.labels
+    positives = f"{n_positives:,} positive ({measures.rows.target.name} = {labels.positive})"
+    out.say(f"{n_rows:,} rows: {positives}, {n_rows - n_positives:,} negative ({labels.negative}).")
+    out.add(rows=n_rows, positives=n_positives, fpr=list(measures.rows.fpr))
+
+
+def _show_figures(out: Output, study: Study) -> None:
+    rows = []
+    for name in study.scores:
+        figures = study.figures(name)
+        rows.append([name, *(_interval(one) for one in (figures.pauc, figures.tpr, figures.auc))])
+    low, high = study.fpr_range
+    out.table(["scorer", f"pAUC {low:g} to {high:g}", f"TPR at FPR {high:g}", "AUC"], rows, always=True)
+
+
+def _interval(one: Interval) -> str:
+    return interval_text(one.estimate, one.low, one.high)
+
+
+def _scorer_document(study: Study, name: str, *, is_model: bool) -> dict[str, object]:
+    """Return all figures of a scorer for JSON."""
+    figures = study.figures(name)
+    document: dict[str, object] = {}
+    for key, one in (("pauc", figures.pauc), ("tpr", figures.tpr), ("auc", figures.auc)):
+        document[key] = {"estimate": one.estimate, "low": one.low, "high": one.high}
+    document["operating_points"] = _points(study, name)
+    if is_model:
+        document["own_threshold"] = asdict(study.calls(name))
+    return document
+
+
+def _own_text(name: str, own: Calls) -> str:
     """Say what a model does at its own threshold."""
-    fpr = f"FPR {own['false_positives'] / own['negatives']:.4f} ({own['false_positives']:,} of {own['negatives']:,})"
-    tpr = f"TPR {own['true_positives'] / own['positives']:.4f} ({own['true_positives']:,} of {own['positives']:,})"
+    fpr = f"FPR {own.false_positives / own.negatives:.4f} ({own.false_positives:,} of {own.negatives:,})"
+    tpr = f"TPR {own.true_positives / own.positives:.4f} ({own.true_positives:,} of {own.positives:,})"
     return f"At its own threshold, score > 0, as predict calls rows, {name} has {fpr} and {tpr}."
+
+
+def _comparison_row(one: Comparison, smallest: float) -> list[str]:
+    first, second = one.names
+    estimates = [f"{estimate:.3f}" for estimate in one.estimates]
+    difference = f"{one.difference:+.3f} ({one.low:+.3f} to {one.high:+.3f})"
+    return [f"{first} - {second}", *estimates, difference, _pvalue_text(one.pvalue, smallest)]
 
 
 def _pvalue_text(pvalue: float, smallest: float) -> str:
@@ -178,22 +211,24 @@ def _pvalue_text(pvalue: float, smallest: float) -> str:
     return f"< {Context(prec=1, rounding=ROUND_CEILING).plus(Decimal(smallest)):f}"
 
 
-def _point_rows(points: list[dict[str, float]], scores: Any) -> list[list[str]]:
+def _points(study: Study, name: str) -> list[dict[str, float]]:
+    points: list[dict[str, float]] = study.operating_points(name).reset_index().to_dict("records")
+    return points
+
+
+def _point_rows(study: Study, name: str) -> list[list[str]]:
     from rocband.threshold.decimals import threshold_text  # noqa: PLC0415
 
-    return [
-        [
-            f"{point['target FPR']:g}",
-            threshold_text(point["threshold"], scores),
-            f"{point['FPR']:.4f}",
-            *(_point_text(point, name) for name in ("TPR", "PPV")),
-            _point_text(point, "alerts per 1,000", digits=1),
-        ]
-        for point in points
-    ]
+    scores: NDArray[Any] = study.scores[name]
+    rows = []
+    for point in _points(study, name):
+        cells = [f"{point['target FPR']:g}", threshold_text(point["threshold"], scores), f"{point['FPR']:.4f}"]
+        cells += [_point_text(point, figure) for figure in ("TPR", "PPV")]
+        rows.append([*cells, _point_text(point, "alerts per 1,000", digits=1)])
+    return rows
 
 
 def _point_text(point: dict[str, float], name: str, digits: int = 3) -> str:
-    if point[name] != point[name]:
+    if math.isnan(point[name]):
         return "no alerts"
     return interval_text(point[name], point[f"{name} low"], point[f"{name} high"], digits)

@@ -1,10 +1,13 @@
-"""Commands that hand over to other parts: ``demo``, ``reproduce`` and ``completion``."""
+"""Commands that hand over to other parts: ``demo`` and ``completion``."""
 
 from __future__ import annotations
 
 import click
 
-__all__ = ["completion", "demo", "reproduce"]
+from rocband.cli.python import Script
+from rocband.cli.show import Output
+
+__all__ = ["completion", "demo"]
 
 
 @click.command(short_help="Five models side by side, on letters of the package.")
@@ -22,25 +25,11 @@ def demo(quiet: bool) -> None:
 
     letters.main()
     if not quiet:
-        click.echo("\nThe same in Python:\n\n    from rocband import demo\n\n    demo.main()")
-
-
-@click.command(
-    short_help="The experiments of the paper.",
-    context_settings={"ignore_unknown_options": True, "help_option_names": []},
-)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def reproduce(arguments: tuple[str, ...]) -> None:
-    """Rebuild the tables and figures of the paper behind the models.
-
-    \b
-    Examples:
-      rocband reproduce --quick              two minutes, on the letters
-      rocband reproduce --help               all options
-    """
-    from rocband.reproduce.command import main  # noqa: PLC0415
-
-    main(arguments)
+        script = Script()
+        script.use("rocband", "demo")
+        script.add("demo.main()")
+        out = Output(as_json=False, quiet=False)
+        out.end(script.text())
 
 
 @click.command(short_help="The script for your shell: bash, zsh or fish.")
