@@ -147,3 +147,9 @@ def test_commands_offer_what_the_library_has(option, kind):
     assert offered
     for choices in offered:
         assert choices == set(get_args(kind)) - {"precomputed"}
+
+
+def test_the_gallery_shows_every_example():
+    gallery = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
+    for script in ROOT.glob("examples/*.py"):
+        assert f"`python examples/{script.name}`" in gallery
