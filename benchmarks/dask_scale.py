@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import json
+import math
 import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,10 +25,30 @@ C = 100.0
 TOL = 1e-3
 ROWS = 20_000_000
 COLUMNS = 20
+# Rows of a block, fewer where there would be too few blocks to share out.
 BLOCK = 500_000
+LEAST_BLOCKS = 8
 NAMES = [f"x{k}" for k in range(COLUMNS)]
 WORKER_MEMORY = "1.5GB"
 # The plan: so many positives, negatives and machines, eight blocks of rows on each, and such a network.
+PREVALENCE = 0.02
+# Bytes of a score, of a candidate (its scores for the model and for the direction, and its number) and of a weighted
+# row (a weight and a number).
+SCORE_BYTES = 8
+CANDIDATE_BYTES = 20
+WEIGHT_BYTES = 12
+# Sets of scores that a worker keeps, of the model and of directions; bytes at the client for a candidate and for a
+# positive, whose scores are sorted and summed.
+SETS_OF_SCORES = 4
+BYTES_OF_A_CANDIDATE_HERE = 100
+BYTES_OF_A_POSITIVE_HERE = 60
+GIGA = 1e9
+# What a step may ask the workers for.
+STEPS = ("summary", "passing", "accumulate", "take")
+# Scores that the work done here is timed with.
+HERE_POSITIVES = 100_000
+HERE_NEGATIVES = 1_000_000
+HERE_REPEATS = 3
 PLAN = {"positives": 1e7, "negatives": 1e10, "machines": 100, "blocks": 800, "gigabits": 10.0}
 
 
@@ -33,15 +56,15 @@ def part(number: int, rows: int) -> pd.DataFrame:
     """One block of rows: positives are shifted, a tenth elsewhere too, so far that `tight` does not collapse."""
     random = np.random.default_rng([7, number])
     X = random.standard_normal((rows, COLUMNS), dtype=np.float32)
-    y = random.random(rows) < 0.02
+    y = random.random(rows) < PREVALENCE
     X[y, :4] += np.float32(1.7)
     X[y & (random.random(rows) < 0.1), 4:8] += np.float32(1.5)
     return pd.DataFrame(X, columns=NAMES).assign(y=y.astype(np.int8))
 
 
 def write(folder: Path, rows: int) -> None:
-    block = min(BLOCK, -(-rows // 8))
-    for number in range(-(-rows // block)):
+    block = min(BLOCK, math.ceil(rows / LEAST_BLOCKS))
+    for number in range(math.ceil(rows / block)):
         part(number, min(block, rows - number * block)).to_parquet(folder / f"{number:05d}.parquet", compression=None)
 
 
@@ -198,45 +221,78 @@ def run(rows: int = ROWS) -> dict[str, object]:
     return figures
 
 
-def seconds_of_risk(positives: int = 100_000, candidates: int = 1_000_000) -> float:
-    """Processor time here of one evaluation of the risk, once the scores have come in."""
+def seconds_of_risk() -> float:
+    """Processor time here of one evaluation of the risk for a score, once the scores have come in."""
     from rocband.risks import Band, Scores, Smoothing, risk_for
 
     random = np.random.default_rng(0)
-    scores = Scores.of(random.normal(size=positives) + 1, random.normal(size=candidates))
-    risk = risk_for("tight", Band(0, candidates - candidates // 10, candidates))
+    scores = Scores.of(random.normal(size=HERE_POSITIVES) + 1, random.normal(size=HERE_NEGATIVES))
+    # Of the candidates, nine in ten are in the band.
+    risk = risk_for("tight", Band(0, HERE_NEGATIVES - HERE_NEGATIVES // 10, HERE_NEGATIVES))
     before = time.process_time()
-    for _ in range(3):
+    for _ in range(HERE_REPEATS):
         risk.plane(scores, Smoothing(0.1, 0.1))
-    return (time.process_time() - before) / 3
+    seconds = (time.process_time() - before) / HERE_REPEATS
+    return seconds / (HERE_POSITIVES + HERE_NEGATIVES)
 
 
-def plan(measured: dict[str, object], seconds_per_pass: float, rows: int) -> dict[str, float]:
+@dataclass(frozen=True)
+class Travel:
+    """What a fit sent and received, in terms that hold for other sizes.
+
+    Attributes
+    ----------
+    rounds : dict of str to float
+        How often a step asked for what.
+    reach : float
+        Negatives with a share in the smoothed band over those in the band.
+    weighed : float
+        Share of the positives and of the band's negatives that a gradient gives weight.
+    """
+
+    rounds: dict[str, float]
+    reach: float
+    weighed: float
+
+    @classmethod
+    def of(cls, measured: dict[str, Any], rows: int) -> Travel:
+        """Take the counts of a fit to so many rows apart."""
+        traffic = measured["traffic"]
+        rounds = {name: traffic[name]["rounds"] / measured["steps"] for name in STEPS}
+        in_band = BAND[1] * (1 - PREVALENCE) * rows
+        received = traffic["passing"]["bytes_received"] / traffic["passing"]["rounds"]
+        sent = traffic["accumulate"]["bytes_sent"] / traffic["accumulate"]["rounds"]
+        return cls(
+            rounds,
+            reach=received / CANDIDATE_BYTES / in_band,
+            weighed=sent / WEIGHT_BYTES / (PREVALENCE * rows + in_band),
+        )
+
+
+def plan(measured: dict[str, Any], seconds_per_pass: float, rows: int) -> dict[str, float]:
     """Carry what was measured over to the rows and machines of the plan, with a core for each block."""
-    traffic = measured["traffic"]
-    steps = measured["steps"]
-    times = {name: traffic[name]["rounds"] / steps for name in ("summary", "passing", "accumulate", "take")}
-    top = BAND[1] * rows * 0.98
-    reach = traffic["passing"]["bytes_received"] / 20 / traffic["passing"]["rounds"] / top
-    weighed = traffic["accumulate"]["bytes_sent"] / 12 / traffic["accumulate"]["rounds"] / (0.02 * rows + top)
-    m = PLAN["positives"]
-    candidates = reach * BAND[1] * PLAN["negatives"]
-    received = times["summary"] * 8 * m + times["passing"] * 20 * candidates
-    sent = times["accumulate"] * 12 * weighed * (m + candidates / reach)
-    whole = PLAN["positives"] + PLAN["negatives"]
-    scale = (m + candidates) / 1_100_000
+    travel = Travel.of(measured, rows)
+    positives = PLAN["positives"]
+    whole = positives + PLAN["negatives"]
+    in_band = BAND[1] * PLAN["negatives"]
+    candidates = travel.reach * in_band
+    of_summaries = travel.rounds["summary"] * SCORE_BYTES * positives
+    received = of_summaries + travel.rounds["passing"] * CANDIDATE_BYTES * candidates
+    sent = travel.rounds["accumulate"] * WEIGHT_BYTES * travel.weighed * (positives + in_band)
+    memory = BYTES_OF_A_CANDIDATE_HERE * candidates + BYTES_OF_A_POSITIVE_HERE * positives
+    risk = travel.rounds["passing"] * (positives + candidates) * seconds_of_risk()
     return {
         **PLAN,
-        **{f"rounds_per_step_of_{name}": count for name, count in times.items()},
-        "candidates_over_band": reach,
-        "gigabytes_received_per_step": received / 1e9,
-        "gigabytes_sent_per_step": sent / 1e9,
-        "network_seconds_per_step": (received + sent) * 8 / (PLAN["gigabits"] * 1e9),
+        **{f"rounds_per_step_of_{name}": count for name, count in travel.rounds.items()},
+        "candidates_over_band": travel.reach,
+        "gigabytes_received_per_step": received / GIGA,
+        "gigabytes_sent_per_step": sent / GIGA,
+        "network_seconds_per_step": (received + sent) * 8 / (PLAN["gigabits"] * GIGA),
         "worker_seconds_per_pass": seconds_per_pass / rows * whole / PLAN["blocks"],
-        "processor_seconds_here_per_step": times["passing"] * scale * seconds_of_risk(),
-        "gigabytes_of_features_per_machine": whole * COLUMNS * 4 / PLAN["machines"] / 1e9,
-        "gigabytes_of_scores_per_machine": 4 * whole * 8 / PLAN["machines"] / 1e9,
-        "gigabytes_here": (100 * candidates + 60 * m) / 1e9,
+        "processor_seconds_here_per_step": risk,
+        "gigabytes_of_features_per_machine": whole * COLUMNS * 4 / PLAN["machines"] / GIGA,
+        "gigabytes_of_scores_per_machine": SETS_OF_SCORES * whole * SCORE_BYTES / PLAN["machines"] / GIGA,
+        "gigabytes_here": memory / GIGA,
     }
 
 

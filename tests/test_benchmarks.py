@@ -11,11 +11,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from benchmarks import competitors, hot_paths, regression, standings, style
+from benchmarks import competitors, hot_paths, pages, regression, standings, style
 from benchmarks.band_objective import band_objective
-from benchmarks.boards import quality, scale
+from benchmarks.boards import quality, scale, time_to_accuracy
 from benchmarks.boards import time_to_accuracy_page as times
-from benchmarks.cells import Cell, fill
+from benchmarks.cells import Cell, fill, name_of
 from benchmarks.competitors import Recipe, no_aim, whole_band
 from benchmarks.pages import spread_labels
 from benchmarks.regression import Called, Compared
@@ -31,7 +31,8 @@ from rocband.inference import partial_auc_interval
 def pair_loss(y, scores, fpr_range):
     """All pairs of positives and the negatives of ranks ja < j <= jb, one by one."""
     negatives = np.sort(scores[y == 0])[::-1]
-    ja, jb = int(np.floor(len(negatives) * fpr_range[0])), int(np.ceil(len(negatives) * fpr_range[1]))
+    ja = int(np.floor(len(negatives) * fpr_range[0]))
+    jb = int(np.ceil(len(negatives) * fpr_range[1]))
     return sum(np.mean([np.log1p(np.exp(z - s)) for z in negatives[ja:jb]]) for s in scores[y == 1])
 
 
@@ -75,7 +76,8 @@ def test_standings():
 
 
 def test_an_interrupted_board_goes_on(tmp_path, capsys):
-    path, calls = tmp_path / "board.jsonl", []
+    path = tmp_path / "board.jsonl"
+    calls = []
 
     def cell(number, fails=False):
         def measure():
@@ -138,6 +140,38 @@ def test_equal_budget(aim, fits):
     assert [figure["test"] for figure in figures] == pytest.approx([1.0, 1.0])
     assert len(seen) == fits
     assert [sign for rows, sign in seen if rows == 400] == [1] * (fits // 3)
+
+
+def test_a_board_goes_split_by_split_and_keeps_each_figure_under_a_name_of_its_own():
+    grid = tuple({"C": float(C)} for C in range(16))
+    recipes = {"one": Recipe(print, grid, packages=("numpy",)), "other": Recipe(print)}
+    settings = {"sets": ["a", "b"], "rows": 100, "splits": 2, "bands": ((0.0, 0.1),), "budget": 8}
+    cells = quality.plan(recipes, settings)
+    assert [cell.text for cell in cells[:5]] == [
+        "a, split 0, one",
+        "a, split 0, other",
+        "b, split 0, one",
+        "b, split 0, other",
+        "a, split 1, one",
+    ]
+    assert [len(cell.key["grid"]) for cell in cells[:2]] == [8, 1]
+    assert len({name_of(cell.key) for cell in cells}) == len(cells) == 8
+
+
+def test_sets_that_are_not_there_are_left_out():
+    settings = {"gap_sets": ("a", "b"), "passes": {"a": (), "b": ()}, "test_sets": ("b",), "repeats": 3}
+    left = time_to_accuracy.without(settings, {"b": "it is elsewhere"})
+    assert left == {"gap_sets": ["a"], "passes": {"a": ()}, "test_sets": [], "repeats": 3}
+
+
+def test_pages_wrap_paragraphs_and_lay_out_tables():
+    assert pages.paragraph("\none\ntwo\n") == ["one two", ""]
+    assert max(map(len, pages.paragraph("word " * 100))) <= pages.WIDTH
+    assert pages.table(["", "x"], [["a", "1"]]) == ["|  | x |", "|---|---|", "| a | 1 |", ""]
+    lines = pages.closing({"dlib": "not here"}, {}, "boards.scale")
+    assert lines[0] == "Skipped: dlib (not here)."
+    assert not any("Failed" in line for line in lines)
+    assert lines[-1] == "Made by `make bench ARGS=boards.scale`."
 
 
 def test_race():
@@ -267,7 +301,8 @@ def test_hot_paths_tell_figures():
 def test_the_tangent_touches_and_lies_below():
     random = np.random.default_rng(0)
     tangent = tight_tangent((0.0, 0.5), 10)
-    s, z = random.normal(size=4), random.normal(size=10)
+    s = random.normal(size=4)
+    z = random.normal(size=10)
     plane = tangent(s, z)
 
     def height(s, z):
@@ -275,7 +310,8 @@ def test_the_tangent_touches_and_lies_below():
 
     assert height(s, z) == pytest.approx(plane.value)
     for _ in range(20):
-        other, rivals = random.normal(size=4), random.normal(size=10)
+        other = random.normal(size=4)
+        rivals = random.normal(size=10)
         assert height(other, rivals) <= tangent(other, rivals).value + 1e-12
 
 

@@ -149,7 +149,8 @@ def running_server():
 
 @pytest.fixture
 def server(running_server):
-    running_server.files, running_server.requests = {}, []
+    running_server.files = {}
+    running_server.requests = []
     return running_server
 
 
@@ -232,7 +233,8 @@ class TestDownload:
         assert len(server.requests) == 2
 
     def test_csv_with_classes(self, server, home):
-        X, classes = np.arange(12, dtype=np.float32).reshape(4, 3), np.array([1, 5, 7, 5], dtype=np.uint8)
+        X = np.arange(12, dtype=np.float32).reshape(4, 3)
+        classes = np.array([1, 5, 7, 5], dtype=np.uint8)
         text = "\n".join(",".join(map(str, [*row, label])) for row, label in zip(X.astype(int), classes, strict=True))
         server.files["cover.gz"] = gzip.compress(text.encode())
         expected = Table(X, classes, np.zeros(4, np.uint8))

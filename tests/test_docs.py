@@ -11,6 +11,7 @@ import pkgutil
 import re
 import shlex
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner
@@ -18,6 +19,9 @@ from click.testing import CliRunner
 import rocband
 from command_line import command
 from printed import assert_same
+from rocband.inference.intervals import Method
+from rocband.kernels.function import KernelName
+from rocband.risks import Surrogate
 
 ROOT = Path(__file__).resolve().parent.parent
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
@@ -97,3 +101,55 @@ def test_every_module_is_public_or_said_to_be_internal():
     there = {f"rocband.{module.name}" for module in pkgutil.iter_modules(rocband.__path__)}
     visible = {name for name in there if not name.startswith("rocband._")}
     assert {*summaries(), *internal} - {"rocband"} == visible
+
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PLACE = re.compile(r"`((?:[\w-]+/)+|(?:[\w-]+/)*\w+\.(?:py|md|html|js))`")
+
+
+def found(place):
+    """Return where a path of the map is: in the package, in the repository, or for a name alone in some folder."""
+    package = ROOT / "src" / "rocband"
+    folders = (package, ROOT, ROOT / "benchmarks", *package.glob("*/"))
+    return next((folder / place for folder in folders if (folder / place).exists()), None)
+
+
+@pytest.mark.parametrize("place", sorted(set(PLACE.findall(CONTRIBUTING))))
+def test_the_map_names_what_is_there(place):
+    assert "NAME" in place or found(place)
+
+
+@pytest.mark.parametrize(("names", "place"), re.findall(r"((?:`\w+` and )?`\w+`) of `([\w/]+\.py)`", CONTRIBUTING))
+def test_what_the_map_says_is_in_a_file_is_there(names, place):
+    text = found(place).read_text(encoding="utf-8")
+    for name in re.findall(r"\w+", names.replace(" and ", " ")):
+        assert re.search(rf"^ *(?:def {name}\(|class {name}\b|{name}\b.*=)", text, re.MULTILINE)
+
+
+def test_every_room_is_on_the_map():
+    rooms = {f"{module.name}{'/' if module.ispkg else '.py'}" for module in pkgutil.iter_modules(rocband.__path__)}
+    named = set(PLACE.findall(CONTRIBUTING))
+    # What runs `python -m rocband` says so itself.
+    assert rooms - named <= {"__main__.py"}
+
+
+@pytest.mark.parametrize(
+    ("option", "kind"), [("surrogate", Surrogate), ("method", Method), ("kernel", KernelName)], ids=str
+)
+def test_commands_offer_what_the_library_has(option, kind):
+    """The command line writes these names out, since importing them would make --help slow."""
+    offered = [
+        set(parameter.type.choices)
+        for each in command.commands.values()
+        for parameter in each.params
+        if parameter.name == option
+    ]
+    assert offered
+    for choices in offered:
+        assert choices == set(get_args(kind)) - {"precomputed"}
+
+
+def test_the_gallery_shows_every_example():
+    gallery = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
+    for script in ROOT.glob("examples/*.py"):
+        assert f"`python examples/{script.name}`" in gallery

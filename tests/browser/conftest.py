@@ -35,7 +35,8 @@ def browser():
 @pytest.fixture
 def visit(browser):
     """Open a page; in the end there must have been no error, no dialog, and no request but for the page itself."""
-    contexts, troubles = [], []
+    contexts = []
+    troubles = []
 
     def opened(path: Path, width: int = 1400, scheme: str = "light"):
         viewport = {"width": width, "height": 900}

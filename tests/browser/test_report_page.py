@@ -138,7 +138,8 @@ def test_keys(visit, data, path):
     page = visit(path)
     slider = page.locator("#threshold")
     slider.focus()
-    start, texts = int(slider.input_value()), shown(page)
+    start = int(slider.input_value())
+    texts = shown(page)
     page.keyboard.press("ArrowLeft")
     assert int(slider.input_value()) == start - 1
     assert shown(page) != texts
@@ -167,7 +168,8 @@ def test_a_prevalence_of_the_readers(visit, data, path, typed):
     before = shown(page)
     page.fill("#prevalence", typed)
     row = row_at(data, page, "logistic regression", prevalence=float(typed) / 100)
-    wanted, seen = expected(row), shown(page)
+    wanted = expected(row)
+    seen = shown(page)
     for key in ("fpr", "fpr ends", "tpr", "tpr ends", "ppv", "ppv ends", "alerts"):
         assert seen[key] == wanted[key]
     # The ends of the alerts are combined from those of the rates, which Python does by quantiles.

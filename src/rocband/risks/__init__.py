@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from rocband._errors import ParameterError
 from rocband.risks.band import Band
 from rocband.risks.base import BandRisk, Difference, Risk
+from rocband.risks.graphs import Bipartite, Clique, Graph, Star
 from rocband.risks.hinge import HingeRisk
 from rocband.risks.naive import NaiveRisk
 from rocband.risks.plane import Plane, SmoothedPlane, Smoothing
@@ -18,13 +19,17 @@ from rocband.risks.tight import TightRisk
 __all__ = [
     "Band",
     "BandRisk",
+    "Bipartite",
+    "Clique",
     "Difference",
+    "Graph",
     "Negatives",
     "Plane",
     "Risk",
     "Scores",
     "SmoothedPlane",
     "Smoothing",
+    "Star",
     "Surrogate",
     "check_surrogate",
     "risk_for",
