@@ -25,6 +25,7 @@ from rocband.anchor import anchor_coefficients, auc_coefficients
 from rocband.problems.base import Problem
 from rocband.ranks import check_range, ranks_reached
 from rocband.risks import Band, BandRisk, Risk, Scores, Surrogate, check_surrogate, risk_for
+from rocband.solvers import certified
 from rocband.solvers.objective import Objective
 from rocband.solvers.result import Result, Settings, Status, Step
 
@@ -37,6 +38,10 @@ _FLAT = 1e-3
 _MULTIPLES = 4.0 ** np.arange(13)
 # A model to start from, where there are local minima, need not be exact.
 _ROUGH = 1e-2
+# Before a collapse is claimed, so many times as much is asked of a model, for at most so many passes: where it is C
+# alone that keeps the model near 0, some steps away from it show that.
+_LARGER_C = 1e4
+_MORE_PASSES = 30
 # Scores that differ by no more than this part of their size differ by rounding alone.
 _ROUNDING = 1e-12
 
@@ -167,8 +172,8 @@ class BandSVC(BandClassifier):
         self._lost_precision = self.converged_ and self.dual_gap_ > C * self.tol
         if np.isfinite(lower_bound):
             self.converged_ = bool(self.dual_gap_ <= C * self.tol)
-        self._constancy = self._constancy_of(scores, objective, result)
         self.n_iter_ = objective.problem.passes
+        self._constancy = self._constancy_of(scores, objective, result)
         self.history_ = [asdict(step) for step in result.history]
 
     def _constancy_of(self, scores: Scores, objective: Objective, result: Result) -> Constancy | None:
@@ -176,22 +181,26 @@ class BandSVC(BandClassifier):
         risk = objective.risk
         # What the constant scorer w = 0 has, when the origin is 0 too; a little less is no better.
         at_constant = objective.C * risk.value(scores.scaled(0.0))
-        limit = at_constant * (1 - min(self.tol, _FLAT))
+        limit = at_constant * (1 - self._flat)
         proved = self.converged_ and self.lower_bound_ >= limit and not objective.origin.any()
         same = _spread(scores) == 0
         if not proved:
             return Constancy.UNEXPLAINED if same else None
-        if not self._gains_further_out(scores, risk) and not self._gains_downhill(objective, result):
+        if not self._gains_further_out(scores, risk) and not self._gains_by_C(objective, result):
             return Constancy.OPTIMAL
         return Constancy.SMALL_C if same else None
 
-    def _gains_downhill(self, objective: Objective, result: Result) -> bool:
-        """Whether some length of the step that the planes of the bound ask for beats the constant scorer."""
-        proof = result.certificate
-        if proof is None:
-            return False
-        downhill = -(proof.multipliers @ proof.slopes)
-        return self._gains_further_out(objective.problem.exact_scores(downhill), objective.risk)
+    @property
+    def _flat(self) -> float:
+        """The part of the constant scorer's objective that is no gain."""
+        return float(min(self.tol, _FLAT))
+
+    def _gains_by_C(self, objective: Objective, result: Result) -> bool:
+        """Whether a few more passes with a much larger C find a model that beats the constant scorer."""
+        larger = replace(objective, C=_LARGER_C * objective.C)
+        settings = Settings(tol=self._flat / 2, max_passes=_MORE_PASSES)
+        found = certified.minimize(larger, settings, warm=result)
+        return self._gains_further_out(found.scores, objective.risk)
 
     def _gains_further_out(self, scores: Scores, risk: Risk) -> bool:
         """Whether a multiple of a model beats the constant scorer: then a small C, not the data, holds it down."""
@@ -200,7 +209,7 @@ class BandSVC(BandClassifier):
             return False
         unit = scores.scaled(1 / spread)
         at_constant = risk.value(scores.scaled(0.0))
-        return any(risk.value(unit.scaled(factor)) < (1 - self.tol) * at_constant for factor in _MULTIPLES)
+        return any(risk.value(unit.scaled(factor)) < (1 - self._flat) * at_constant for factor in _MULTIPLES)
 
     @property
     def _target(self) -> float:
