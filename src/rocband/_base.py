@@ -29,7 +29,7 @@ from rocband.solvers import certified
 from rocband.solvers.objective import Objective
 from rocband.solvers.result import Result, Settings, Status, Step
 
-__all__ = ["BandClassifier", "BandSVC", "check_number", "tell_step", "training_threshold"]
+__all__ = ["BandClassifier", "BandSVC", "Constancy", "check_number", "tell_step", "training_threshold"]
 
 # A bound within this part of the constant scorer's objective is taken to match it, if the tolerance is no finer.
 _FLAT = 1e-3
@@ -50,7 +50,7 @@ class Constancy(Enum):
     """Why a model is no better than the constant scorer."""
 
     OPTIMAL = "no model beats the constant scorer"
-    SMALL_C = "a larger C would allow a better one"
+    SMALL_C = "C asks for nothing else"
     UNEXPLAINED = "all scores are the same and nothing is proved"
 
 
@@ -161,8 +161,11 @@ class BandSVC(BandClassifier):
 
     def _store_figures(
         self, result: Result, objective: Objective, scores: Scores, size: float, lower_bound: float
-    ) -> None:
-        """Set the figures of a model with these scores whose squared distance from its origin is ``size``."""
+    ) -> Constancy | None:
+        """Set the figures of a model with these scores whose squared distance from its origin is ``size``.
+
+        Returned is why the model is no better than the constant scorer, if it is not.
+        """
         C = objective.C
         self.objective_ = size / 2 + C * objective.risk.value(scores)
         self.lower_bound_ = lower_bound
@@ -173,22 +176,21 @@ class BandSVC(BandClassifier):
         if np.isfinite(lower_bound):
             self.converged_ = bool(self.dual_gap_ <= C * self.tol)
         self.n_iter_ = objective.problem.passes
-        self._constancy = self._constancy_of(scores, objective, result)
         self.history_ = [asdict(step) for step in result.history]
+        return self._constancy(scores, objective, result)
 
-    def _constancy_of(self, scores: Scores, objective: Objective, result: Result) -> Constancy | None:
-        """Say why the model is no better than the constant scorer, if it is not."""
+    def _constancy(self, scores: Scores, objective: Objective, result: Result) -> Constancy | None:
         risk = objective.risk
+        from_zero = not objective.origin.any()
         # What the constant scorer w = 0 has, when the origin is 0 too; a little less is no better.
         at_constant = objective.C * risk.value(scores.scaled(0.0))
         limit = at_constant * (1 - self._flat)
-        proved = self.converged_ and self.lower_bound_ >= limit and not objective.origin.any()
-        same = _spread(scores) == 0
-        if not proved:
-            return Constancy.UNEXPLAINED if same else None
-        if not self._gains_further_out(scores, risk) and not self._gains_by_C(objective, result):
+        bounded = self.converged_ and self.lower_bound_ >= limit and from_zero
+        if bounded and not self._gains_further_out(scores, risk) and not self._gains_by_C(objective, result):
             return Constancy.OPTIMAL
-        return Constancy.SMALL_C if same else None
+        if _spread(scores) > 0:
+            return None
+        return Constancy.SMALL_C if risk.convex and from_zero else Constancy.UNEXPLAINED
 
     @property
     def _flat(self) -> float:
@@ -215,19 +217,19 @@ class BandSVC(BandClassifier):
     def _target(self) -> float:
         return float(self.fpr_range[1] if self.target_fpr is None else self.target_fpr)
 
-    def _warn(self, C: float) -> None:
+    def _warn(self, C: float, constancy: Constancy | None) -> None:
         if not self.converged_:
-            warn(self._unconverged_message(C), ConvergenceWarning)
-        elif self._constancy is Constancy.SMALL_C:
+            warn(self._unconverged_message(C, constancy), ConvergenceWarning)
+        elif constancy is Constancy.SMALL_C:
             message = (
-                f"The model gives every row the same score because C={C:g} is too small to pay for more; the data "
-                "allow better ones: raise C."
+                f"The model gives every row the same score because C={C:g} is too small, or tol={self.tol:g} too "
+                "large, for any other to pay, which says nothing about the data: raise C or lower tol."
             )
             warn(message, UserWarning)
-        elif self._constancy is not None:
-            warn(self._collapse_message(C), CollapsedSolutionWarning)
+        elif constancy is not None:
+            warn(self._collapse_message(C, constancy), CollapsedSolutionWarning)
 
-    def _unconverged_message(self, C: float) -> str:
+    def _unconverged_message(self, C: float, constancy: Constancy | None) -> str:
         if self._lost_precision:
             return (
                 f"The model as stored has a gap of {self.dual_gap_:.3g}, more than C * tol = {C * self.tol:.3g}, since "
@@ -237,12 +239,12 @@ class BandSVC(BandClassifier):
             f"The solver stopped after max_iter={self.max_iter} passes over the data before it reached tol="
             f"{self.tol:g}; raise max_iter or tol, scale the features, or lower C."
         )
-        if self._constancy is None:
+        if constancy is None:
             return message
         return f"{message} Until then the model gives every row the same score, whatever the data allow."
 
-    def _collapse_message(self, C: float) -> str:
-        if self._constancy is Constancy.OPTIMAL:
+    def _collapse_message(self, C: float, constancy: Constancy) -> str:
+        if constancy is Constancy.OPTIMAL:
             return (
                 f"The constant scorer is optimal for surrogate={_name(self.surrogate)} in this band (its objective "
                 f"{C:g} is matched by the lower bound {self.lower_bound_:.6g}): use surrogate='ramp', a wider "
