@@ -131,7 +131,7 @@ def test_the_rule():
 @pytest.mark.parametrize(
     "metric",
     [
-        lambda y, scores, **options: partial_auc_score(y, scores, **options),
+        partial_auc_score,
         lambda y, scores, **options: empirical_partial_auc(y, scores, fpr_range=BAND, **options),
         lambda y, scores, **options: tpr_at_fpr_score(y, scores, fpr=0.1, **options),
         lambda y, scores, **options: operating_points(y, scores, **options).to_numpy().tolist(),
@@ -202,7 +202,7 @@ def test_a_scorer_warns_where_nobody_said(patients):
 def test_a_scorer_of_what_is_no_model_of_two_classes(data):
     X, _ = data
     three = np.arange(len(X)) % 3
-    with pytest.raises(ValueError, match="more labels than|one-dimensional"):
+    with pytest.raises(ValueError, match=r"more labels than|one-dimensional"):
         partial_auc_scorer(BAND)(LogisticRegression().fit(X, three), X, three)
 
 

@@ -25,10 +25,11 @@ from rocband.anchor import anchor_coefficients, auc_coefficients
 from rocband.problems.base import Problem
 from rocband.ranks import check_range, ranks_reached
 from rocband.risks import Band, BandRisk, Risk, Scores, Surrogate, check_surrogate, risk_for
+from rocband.solvers import certified
 from rocband.solvers.objective import Objective
 from rocband.solvers.result import Result, Settings, Status, Step
 
-__all__ = ["BandClassifier", "BandSVC", "check_number", "tell_step", "training_threshold"]
+__all__ = ["BandClassifier", "BandSVC", "Constancy", "check_number", "tell_step", "training_threshold"]
 
 # A bound within this part of the constant scorer's objective is taken to match it, if the tolerance is no finer.
 _FLAT = 1e-3
@@ -37,6 +38,10 @@ _FLAT = 1e-3
 _MULTIPLES = 4.0 ** np.arange(13)
 # A model to start from, where there are local minima, need not be exact.
 _ROUGH = 1e-2
+# Before a collapse is claimed, so many times as much is asked of a model, for at most so many passes: where it is C
+# alone that keeps the model near 0, some steps away from it show that.
+_LARGER_C = 1e4
+_MORE_PASSES = 30
 # Scores that differ by no more than this part of their size differ by rounding alone.
 _ROUNDING = 1e-12
 
@@ -45,7 +50,7 @@ class Constancy(Enum):
     """Why a model is no better than the constant scorer."""
 
     OPTIMAL = "no model beats the constant scorer"
-    SMALL_C = "a larger C would allow a better one"
+    SMALL_C = "C asks for nothing else"
     UNEXPLAINED = "all scores are the same and nothing is proved"
 
 
@@ -156,8 +161,11 @@ class BandSVC(BandClassifier):
 
     def _store_figures(
         self, result: Result, objective: Objective, scores: Scores, size: float, lower_bound: float
-    ) -> None:
-        """Set the figures of a model with these scores whose squared distance from its origin is ``size``."""
+    ) -> Constancy | None:
+        """Set the figures of a model with these scores whose squared distance from its origin is ``size``.
+
+        Returned is why the model is no better than the constant scorer, if it is not.
+        """
         C = objective.C
         self.objective_ = size / 2 + C * objective.risk.value(scores)
         self.lower_bound_ = lower_bound
@@ -167,31 +175,34 @@ class BandSVC(BandClassifier):
         self._lost_precision = self.converged_ and self.dual_gap_ > C * self.tol
         if np.isfinite(lower_bound):
             self.converged_ = bool(self.dual_gap_ <= C * self.tol)
-        self._constancy = self._constancy_of(scores, objective, result)
         self.n_iter_ = objective.problem.passes
         self.history_ = [asdict(step) for step in result.history]
+        return self._constancy(scores, objective, result)
 
-    def _constancy_of(self, scores: Scores, objective: Objective, result: Result) -> Constancy | None:
-        """Say why the model is no better than the constant scorer, if it is not."""
+    def _constancy(self, scores: Scores, objective: Objective, result: Result) -> Constancy | None:
         risk = objective.risk
+        from_zero = not objective.origin.any()
         # What the constant scorer w = 0 has, when the origin is 0 too; a little less is no better.
         at_constant = objective.C * risk.value(scores.scaled(0.0))
-        limit = at_constant * (1 - min(self.tol, _FLAT))
-        proved = self.converged_ and self.lower_bound_ >= limit and not objective.origin.any()
-        same = _spread(scores) == 0
-        if not proved:
-            return Constancy.UNEXPLAINED if same else None
-        if not self._gains_further_out(scores, risk) and not self._gains_downhill(objective, result):
+        limit = at_constant * (1 - self._flat)
+        bounded = self.converged_ and self.lower_bound_ >= limit and from_zero
+        if bounded and not self._gains_further_out(scores, risk) and not self._gains_by_C(objective, result):
             return Constancy.OPTIMAL
-        return Constancy.SMALL_C if same else None
+        if _spread(scores) > 0:
+            return None
+        return Constancy.SMALL_C if risk.convex and from_zero else Constancy.UNEXPLAINED
 
-    def _gains_downhill(self, objective: Objective, result: Result) -> bool:
-        """Whether some length of the step that the planes of the bound ask for beats the constant scorer."""
-        proof = result.certificate
-        if proof is None:
-            return False
-        downhill = -(proof.multipliers @ proof.slopes)
-        return self._gains_further_out(objective.problem.exact_scores(downhill), objective.risk)
+    @property
+    def _flat(self) -> float:
+        """The part of the constant scorer's objective that is no gain."""
+        return float(min(self.tol, _FLAT))
+
+    def _gains_by_C(self, objective: Objective, result: Result) -> bool:
+        """Whether a few more passes with a much larger C find a model that beats the constant scorer."""
+        larger = replace(objective, C=_LARGER_C * objective.C)
+        settings = Settings(tol=self._flat / 2, max_passes=_MORE_PASSES)
+        found = certified.minimize(larger, settings, warm=result)
+        return self._gains_further_out(found.scores, objective.risk)
 
     def _gains_further_out(self, scores: Scores, risk: Risk) -> bool:
         """Whether a multiple of a model beats the constant scorer: then a small C, not the data, holds it down."""
@@ -200,25 +211,25 @@ class BandSVC(BandClassifier):
             return False
         unit = scores.scaled(1 / spread)
         at_constant = risk.value(scores.scaled(0.0))
-        return any(risk.value(unit.scaled(factor)) < (1 - self.tol) * at_constant for factor in _MULTIPLES)
+        return any(risk.value(unit.scaled(factor)) < (1 - self._flat) * at_constant for factor in _MULTIPLES)
 
     @property
     def _target(self) -> float:
         return float(self.fpr_range[1] if self.target_fpr is None else self.target_fpr)
 
-    def _warn(self, C: float) -> None:
+    def _warn(self, C: float, constancy: Constancy | None) -> None:
         if not self.converged_:
-            warn(self._unconverged_message(C), ConvergenceWarning)
-        elif self._constancy is Constancy.SMALL_C:
+            warn(self._unconverged_message(C, constancy), ConvergenceWarning)
+        elif constancy is Constancy.SMALL_C:
             message = (
-                f"The model gives every row the same score because C={C:g} is too small to pay for more; the data "
-                "allow better ones: raise C."
+                f"The model gives every row the same score because C={C:g} is too small, or tol={self.tol:g} too "
+                "large, for any other to pay, which says nothing about the data: raise C or lower tol."
             )
             warn(message, UserWarning)
-        elif self._constancy is not None:
-            warn(self._collapse_message(C), CollapsedSolutionWarning)
+        elif constancy is not None:
+            warn(self._collapse_message(C, constancy), CollapsedSolutionWarning)
 
-    def _unconverged_message(self, C: float) -> str:
+    def _unconverged_message(self, C: float, constancy: Constancy | None) -> str:
         if self._lost_precision:
             return (
                 f"The model as stored has a gap of {self.dual_gap_:.3g}, more than C * tol = {C * self.tol:.3g}, since "
@@ -228,12 +239,12 @@ class BandSVC(BandClassifier):
             f"The solver stopped after max_iter={self.max_iter} passes over the data before it reached tol="
             f"{self.tol:g}; raise max_iter or tol, scale the features, or lower C."
         )
-        if self._constancy is None:
+        if constancy is None:
             return message
         return f"{message} Until then the model gives every row the same score, whatever the data allow."
 
-    def _collapse_message(self, C: float) -> str:
-        if self._constancy is Constancy.OPTIMAL:
+    def _collapse_message(self, C: float, constancy: Constancy) -> str:
+        if constancy is Constancy.OPTIMAL:
             return (
                 f"The constant scorer is optimal for surrogate={_name(self.surrogate)} in this band (its objective "
                 f"{C:g} is matched by the lower bound {self.lower_bound_:.6g}): use surrogate='ramp', a wider "

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rocband._base import BandSVC, check_number, training_threshold
+from rocband._base import BandSVC, Constancy, check_number, training_threshold
 from rocband._errors import ParameterError
 from rocband._hints import hint_at_few_negatives, hint_at_scales
 from rocband._progress import tell
@@ -204,10 +204,10 @@ class KernelPartialAUCSVC(BandSVC):
         seeds = self._seeds(2)
         settings = self._settings(seeds[0], show=bool(self.verbose))
         if self.n_components is None:
-            self._fit_exact(X, positive, settings)
+            constancy = self._fit_exact(X, positive, settings)
         else:
-            self._fit_nystroem(X, positive, settings, np.random.default_rng(seeds[1]))
-        self._warn(float(self.C))
+            constancy = self._fit_nystroem(X, positive, settings, np.random.default_rng(seeds[1]))
+        self._warn(float(self.C), constancy)
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -277,7 +277,7 @@ class KernelPartialAUCSVC(BandSVC):
         variance = _variance(X)
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
 
-    def _fit_exact(self, X: Any, positive: BoolArray, settings: Settings) -> None:
+    def _fit_exact(self, X: Any, positive: BoolArray, settings: Settings) -> Constancy | None:
         gram = Gram(self._kernel, X, self.cache_size * 2**20)
         problem = GramProblem(gram, positive)
         risk = self._risk(problem)
@@ -293,7 +293,7 @@ class KernelPartialAUCSVC(BandSVC):
         away = np.concatenate([coefficients, scores]) - origin
         size = float(problem.inner(away, away))
         bound = _exact_bound(result, gram, origin)
-        self._store_figures(result, objective, problem.split(scores), size, bound)
+        return self._store_figures(result, objective, problem.split(scores), size, bound)
 
     def _exact_origin(self, problem: GramProblem, positive: BoolArray, settings: Settings) -> FloatArray:
         """Return what to shrink towards, as a model of the kernel."""
@@ -327,7 +327,9 @@ class KernelPartialAUCSVC(BandSVC):
                 return smaller
         return result.w
 
-    def _fit_nystroem(self, X: Any, positive: BoolArray, settings: Settings, random: np.random.Generator) -> None:
+    def _fit_nystroem(
+        self, X: Any, positive: BoolArray, settings: Settings, random: np.random.Generator
+    ) -> Constancy | None:
         count = int(self.n_components or 0)
         landmarks = choose_landmarks(positive, count, random)
         features = NystroemFeatures(self._kernel, X, landmarks)
@@ -341,7 +343,7 @@ class KernelPartialAUCSVC(BandSVC):
         scores = Members.among(positive).split(self._scores(X))
         self._set_threshold(scores)
         away = result.w - origin
-        self._store_figures(result, objective, scores, float(away @ away), result.lower_bound)
+        return self._store_figures(result, objective, scores, float(away @ away), result.lower_bound)
 
     def _keep(self, X: Any, index: IndexArray, weights: FloatArray) -> None:
         self.support_ = index

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rocband._base import BandSVC, check_number, training_threshold
+from rocband._base import BandSVC, Constancy, check_number, training_threshold
 from rocband._types import FloatArray
 from rocband.problems.base import Labelled
 from rocband.problems.rows import LabelledRows
@@ -46,15 +46,18 @@ class LinearBandClassifier(BandSVC):
         self._dtype = checked.dtype
         return LabelledRows(as_rows(X if mapped else checked), self._encode(y))
 
-    def _store(self, result: Result, objective: Objective) -> None:
-        """Set the fitted attributes; figures are those of the coefficients as stored, in double precision."""
+    def _store(self, result: Result, objective: Objective) -> Constancy | None:
+        """Set the fitted attributes; figures are those of the coefficients as stored, in double precision.
+
+        Returned is why the model is no better than the constant scorer, if it is not.
+        """
         self.coef_ = result.w.astype(self._dtype)[None, :]
         stored = self.coef_[0].astype(np.float64)
         scores = objective.problem.exact_scores(stored)
         self.threshold_ = training_threshold(scores, self._target)
         self.intercept_ = np.array([-self.threshold_], dtype=self._dtype)
         away = stored - objective.origin
-        self._store_figures(result, objective, scores, float(away @ away), result.lower_bound)
+        return self._store_figures(result, objective, scores, float(away @ away), result.lower_bound)
 
 
 def decisions(X: Any, coefficients: FloatArray, threshold: float) -> FloatArray:
@@ -202,6 +205,6 @@ class PartialAUCSVC(LinearBandClassifier):
             start = previous.astype(np.float64)
         else:
             start = self._start(objective, settings)
-        self._store(solve(objective, settings, start), objective)
-        self._warn(C)
+        constancy = self._store(solve(objective, settings, start), objective)
+        self._warn(C, constancy)
         return self

@@ -251,8 +251,8 @@ class PartialAUCSVCCV(LinearBandClassifier):
         settings = self._settings(seed, show=self.verbose > 1)
         origin = self._origin(problem, settings, self._feature_names)
         objective = Objective(problem, risk, self.C_, origin)
-        self._store(solve(objective, settings, start), objective)
-        self._warn(self.C_)
+        constancy = self._store(solve(objective, settings, start), objective)
+        self._warn(self.C_, constancy)
 
 
 def _check_classes(positive: BoolArray, part: str) -> None:
