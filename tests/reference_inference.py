@@ -62,3 +62,37 @@ def bowed_curve(positives, negatives, positive_gaps, negative_gaps):
     better = 2 * sum(above) >= len(positives) * len(negatives)
     heights = [*(up[k + 1] for k in above), up[-1]] if better else [0.0, *(up[k] for k in above)]
     return np.repeat(across, 2)[1:-1], np.repeat(heights, 2)
+
+
+def rank_ranges(scores):
+    """The ranks among all samples that each shares with those it ties with: how many are above, how many not below."""
+    scores = np.asarray(scores)
+    return [(int((scores > s).sum()), int((scores >= s).sum())) for s in scores]
+
+
+def spread_sample(y, ranges):
+    """One row for each rank of each sample, so that a sample counts 1 in all: labels, scores, weights, owners."""
+    rows = [
+        (y[k], -rank, 1 / (stop - start), k) for k, (start, stop) in enumerate(ranges) for rank in range(start, stop)
+    ]
+    return (np.array(column) for column in zip(*rows, strict=True))
+
+
+def exchanged_statistic(y, first, second, exchanged, **figure) -> tuple[float, float]:
+    """The difference after some samples exchanged their ranks, and its standard error, from numerical derivatives."""
+    pairs = [(b, a) if swap else (a, b) for a, b, swap in zip(first, second, exchanged, strict=True)]
+    values, slopes = [], []
+    for column in range(2):
+        labels, scores, weights, owners = spread_sample(y, [pair[column] for pair in pairs])
+        score = scorer(**figure)
+        values.append(score(labels, scores, sample_weight=weights))
+        slopes.append([_slope(score, labels, scores, weights, owners == k) for k in range(len(y))])
+    influence = np.subtract(*slopes)
+    parts = [influence[y == side] for side in (1, 0)]
+    variance = sum(np.sum((part - part.mean()) ** 2) * len(part) / (len(part) - 1) for part in parts)
+    return values[0] - values[1], np.sqrt(variance)
+
+
+def _slope(score, labels, scores, weights, chosen, step=1e-6):
+    ends = [score(labels, scores, sample_weight=weights * (1 + sign * step * chosen)) for sign in (1, -1)]
+    return (ends[0] - ends[1]) / (2 * step)

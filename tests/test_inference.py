@@ -610,17 +610,16 @@ class TestManyScorers:
         y, scores = self.scorers(count=2)
         first, second = scores.values()
         copies = {"a": first, "b": second, "b again": second + 1}
-        options = {"reference": "a", "n_draws": 2000, "random_state": 0}
-        alone = compare_many(y, scores, reference="model 0", n_draws=2000, random_state=0)[0]
+        options = {"reference": "a", "method": "spacings", "n_draws": 2000, "random_state": 0}
+        alone = compare_many(y, scores, reference="model 0", method="spacings", n_draws=2000, random_state=0)[0]
         among = compare_many(y, copies, **options)[0]
         assert among.high - among.low == pytest.approx(alone.high - alone.low, rel=0.05)
 
     def test_equal_scorers_are_rarely_told_apart(self):
         replicates = 100
+        options = {"fpr_range": (0.0, 0.3), "method": "spacings", "n_draws": 200, "random_state": 0}
         rejected = sum(
-            min(r.pvalue for r in compare_many(*self.scorers(seed), fpr_range=(0.0, 0.3), n_draws=200, random_state=0))
-            < 0.05
-            for seed in range(replicates)
+            min(r.pvalue for r in compare_many(*self.scorers(seed), **options)) < 0.05 for seed in range(replicates)
         )
         assert rejected <= stats.binom.isf(1e-3, replicates, 0.06)
 
@@ -683,7 +682,7 @@ class TestBadInput:
             ({"n_draws": 99}, "n_draws must be a whole number of at least 100, got 99"),
             ({"n_draws": 150.5}, "n_draws must be a whole number"),
             ({"confidence": 95}, "confidence must lie strictly between 0 and 1, got 95"),
-            ({"method": "delong"}, "method must be 'spacings', 'bootstrap' or 'analytic', got 'delong'"),
+            ({"method": "delong"}, "method must be 'auto', 'spacings', 'bootstrap' or 'analytic', got 'delong'"),
             ({"groups": np.zeros(19)}, "y_true has 20 entries but groups has 19"),
             ({"groups": np.zeros(20)}, "All positives belong to the group 0.0"),
             ({"groups": np.repeat(["a", "b"], (15, 5))}, "All positives belong to the group 'a'"),
@@ -717,7 +716,7 @@ class TestBadInput:
             ({"a": scores, "b": scores[:5]}, {}, r"y_true has 20 entries but scores\['b'\] has 5"),
             ({"a": scores, "b": ["x"] * 20}, {}, r"scores\['b'\] must hold real numbers"),
             ({"a": scores, "b": -scores}, {"reference": "c"}, "reference must be one of the scorers 'a', 'b', got 'c'"),
-            ({"a": scores, "b": -scores}, {"method": "delong"}, "method must be 'spacings', 'bootstrap' or 'analytic'"),
+            ({"a": scores, "b": -scores}, {"method": "delong"}, "method must be 'auto', 'permutation', 'spacings'"),
         ],
     )
     def test_many(self, scores, options, message):

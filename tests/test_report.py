@@ -112,7 +112,7 @@ class TestFigures:
             assert [f" {name}", *expected] in page.rows
 
     def test_comparison(self, page):
-        for result in compare_many(Y, SCORES, fpr_range=BAND, n_draws=200, random_state=0):
+        for result in compare_many(Y, SCORES, fpr_range=BAND, method="spacings", n_draws=200, random_state=0):
             cell = f"{result.difference:+.3f} {result.low:+.3f} to {result.high:+.3f}"
             assert [*result.names, cell, f"{result.pvalue:.2g}"] in page.rows
 
@@ -326,7 +326,7 @@ class TestInput:
             (SMALL, {"fpr_range": (0.2, 0.2)}, "fpr_range must satisfy"),
             (SMALL, {"prevalence": 2}, "prevalence must be a number between 0 and 1"),
             (SMALL, {"confidence": 1}, "confidence must lie strictly between 0 and 1"),
-            (SMALL, {"method": "delong"}, "method must be 'spacings', 'bootstrap' or 'analytic'"),
+            (SMALL, {"method": "delong"}, "method must be 'auto', 'spacings', 'bootstrap' or 'analytic'"),
             (SMALL, {"n_draws": 10}, "n_draws must be a whole number of at least 100"),
             (SMALL, {"groups": [1] * 10}, "All positives belong to the group 1"),
         ],

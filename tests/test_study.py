@@ -115,7 +115,7 @@ class TestDrawnPValues:
     def test_smallest_of_several_pairs(self):
         noise = np.random.default_rng(0).normal(size=100)
         scores = {**self.PERFECT, "noise": noise}
-        made = Study.of(self.Y, scores, fpr_range=(0.0, 1.0), n_draws=100, random_state=0)
+        made = Study.of(self.Y, scores, fpr_range=(0.0, 1.0), method="spacings", n_draws=100, random_state=0)
         assert made.comparisons[0].pvalue == made.smallest_pvalue == 1 / 101
 
     def test_without_draws_there_is_no_smallest(self):

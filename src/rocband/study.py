@@ -22,7 +22,8 @@ from rocband._input import check_open, positive_mask
 from rocband._progress import tell
 from rocband._types import AnyArray, BoolArray
 from rocband.inference import Comparison, Interval, compare_many, partial_auc_interval, tpr_at_fpr_interval
-from rocband.inference.intervals import FULL, METHODS, Method, check_settings, rectangle
+from rocband.inference.comparison import smallest_pvalue
+from rocband.inference.intervals import FULL, METHODS, Method, MethodUsed, check_settings, method_used, rectangle
 from rocband.inference.resampling import RandomState
 from rocband.inference.sample import Sample
 from rocband.threshold import operating_points
@@ -132,7 +133,7 @@ class Study:
         *,
         fpr_range: tuple[float, float],
         confidence: float = 0.95,
-        method: Method = "spacings",
+        method: Method = "auto",
         n_draws: int = 2000,
         groups: npt.ArrayLike | None = None,
         random_state: RandomState = None,
@@ -175,8 +176,8 @@ class Study:
         >>> study = Study.of(y, scores, fpr_range=(0.0, 0.05), random_state=0)
         >>> print(study.pauc("second"))  # doctest: +ELLIPSIS
         0.3866 (95% interval 0.3... to 0.4..., spacings)
-        >>> [one.names for one in study.comparisons]
-        [('second', 'both')]
+        >>> [(one.names, one.method) for one in study.comparisons]
+        [(('second', 'both'), 'permutation')]
         """
         band = rectangle(fpr_range, None).fpr
         named = named_scores(scores)
@@ -265,13 +266,17 @@ class Study:
         return compare_many(self.y_true, self.scores, fpr_range=self.fpr_range, **self._settings)
 
     @property
+    def method_of_intervals(self) -> MethodUsed:
+        """How the intervals are made, once "auto" has been resolved."""
+        return method_used(self.method)
+
+    @property
     def smallest_pvalue(self) -> float:
-        """The smallest p-value that the draws can show; 0 without draws."""
-        if self.method == "analytic":
+        """The smallest p-value that the draws of :attr:`comparisons` can show; 0 without draws or comparisons."""
+        if not self.comparisons:
             return 0.0
-        # The share of draws on one side of 0 is doubled; max-T, for more pairs, counts both sides at once.
-        counted = 2 if len(self.scores) <= 2 else 1
-        return counted / (self.n_draws + 1)
+        method = self.comparisons[0].method
+        return smallest_pvalue(method, self.n_draws, len(self.comparisons), self.confidence)
 
     def operating_points(self, name: str, rates: Iterable[float] | None = None, prevalence: float | None = None) -> Any:
         """Tabulate what a scorer achieves at false-positive rates, see :func:`rocband.threshold.operating_points`.

@@ -104,8 +104,8 @@ inference_options = _stack(
     click.option("--confidence", type=Share(), default=0.95, show_default=True, help="Of the intervals."),
     click.option(
         "--method",
-        type=click.Choice(["spacings", "analytic", "bootstrap"]),
-        default="spacings",
+        type=click.Choice(["auto", "spacings", "analytic", "bootstrap"]),
+        default="auto",
         show_default=True,
         help="How intervals are made.",
     ),

@@ -26,7 +26,7 @@ from rocband._types import AnyArray, BoolArray, FloatArray, IndexArray
 from rocband.metrics.curve import mean_cut
 from rocband.ranks import NOISE, past, position
 
-__all__ = ["Figure", "Height", "Heights", "Influence", "Rectangle", "SmoothFigure", "Steps"]
+__all__ = ["Figure", "Height", "Heights", "Influence", "Rectangle", "SmoothFigure", "Steps", "run_starts"]
 
 _Range = tuple[float, float]
 _Counts = tuple[AnyArray, AnyArray]
@@ -60,7 +60,7 @@ class Steps:
         m = len(positives)
         n_positives = np.bincount(level[:m], minlength=len(distinct))
         n_negatives = np.bincount(level[m:], minlength=len(distinct))
-        starts = _starts(n_positives > 0, n_negatives > 0)
+        starts = run_starts(n_positives > 0, n_negatives > 0)
         negatives_before = np.cumsum(n_negatives) - n_negatives
         starts[negatives_before > reach] = False
         step = np.cumsum(starts) - 1
@@ -76,7 +76,7 @@ class Steps:
         return positives[np.newaxis], negatives[np.newaxis]
 
 
-def _starts(has_positives: BoolArray, has_negatives: BoolArray) -> BoolArray:
+def run_starts(has_positives: BoolArray, has_negatives: BoolArray) -> BoolArray:
     """Say which levels start a step: all but those that prolong a run of one class."""
     starts = has_positives & has_negatives
     starts[0] = True
@@ -182,30 +182,46 @@ class Rectangle:
     def influence(self, steps: Steps) -> Influence:
         """Return the influence of every sample."""
         x, y = _corners(steps)
-        left, low = self._entry(x, y)
-        right, high = self._exit(x, y)
-        right = max(left, right)
-        high = max(low, high)
-        gained = -mean_cut(x[:-1], x[1:], left, right)
-        moved = mean_cut(y[:-1], y[1:], low, high)
-        area = (self.fpr[1] - self.fpr[0]) * (self.tpr[1] - self.tpr[0])
-        positive = _centred(gained[steps.positive] / area)
-        negative = _centred(moved[steps.negative] / area)
+        gained, moved = self.effects(x[np.newaxis], y[np.newaxis])
+        positive = _centred(gained[0, steps.positive])
+        negative = _centred(moved[0, steps.negative])
         return Influence(positive, negative)
 
-    def _entry(self, x: FloatArray, y: FloatArray) -> tuple[float, float]:
-        """Return a' and the curve's height there."""
-        crossing = _crossing(x, y, self.tpr[0])
-        if crossing >= self.fpr[0]:
-            return crossing, self.tpr[0]
-        return self.fpr[0], _height(x, y, self.fpr[0])
+    def effects(self, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what one more positive, and one more negative, on each piece of each curve adds to its figure.
 
-    def _exit(self, x: FloatArray, y: FloatArray) -> tuple[float, float]:
-        """Return b' and the curve's height there."""
-        crossing = _crossing(x, y, self.tpr[1])
-        if crossing <= self.fpr[1]:
-            return crossing, self.tpr[1]
-        return self.fpr[1], _height(x, y, self.fpr[1])
+        Parameters
+        ----------
+        x, y : arrays of shape (n_curves, n_pieces + 1)
+            FPR and TPR of the pieces' ends, from 0 to 1.
+
+        Returns
+        -------
+        tuple of two arrays of shape (n_curves, n_pieces)
+            Up to a constant for each curve and class, and for a class of one member.
+        """
+        left, low = self._entry(x, y)
+        right, high = self._exit(x, y)
+        right = np.maximum(left, right)
+        high = np.maximum(low, high)
+        gained = -mean_cut(x[:, :-1], x[:, 1:], left[:, np.newaxis], right[:, np.newaxis])
+        moved = mean_cut(y[:, :-1], y[:, 1:], low[:, np.newaxis], high[:, np.newaxis])
+        area = (self.fpr[1] - self.fpr[0]) * (self.tpr[1] - self.tpr[0])
+        return gained / area, moved / area
+
+    def _entry(self, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return a' and the height there, for each curve."""
+        crossing = _crossings(x, y, self.tpr[0])
+        from_below = crossing >= self.fpr[0]
+        height = np.where(from_below, self.tpr[0], _middle_heights(x, y, self.fpr[0]))
+        return np.maximum(crossing, self.fpr[0]), height
+
+    def _exit(self, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return b' and the height there, for each curve."""
+        crossing = _crossings(x, y, self.tpr[1])
+        through_top = crossing <= self.fpr[1]
+        height = np.where(through_top, self.tpr[1], _middle_heights(x, y, self.fpr[1]))
+        return np.minimum(crossing, self.fpr[1]), height
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +271,8 @@ class Height:
         spread = math.sqrt(max(self.fpr * (1 - self.fpr), 1 / n) / n)
         left = max(self.fpr - spread, 0.0)
         right = min(self.fpr + spread, 1.0)
-        slope = (_height(x, y, right) - _height(x, y, left)) / (right - left)
+        heights = [_middle_heights(x[np.newaxis], y[np.newaxis], rate)[0] for rate in (left, right)]
+        slope = (heights[1] - heights[0]) / (right - left)
         before = mean_cut(x[:-1], x[1:], 0.0, 1.0) < self.fpr
         gained = before.astype(np.float64)
         moved = -slope * before
@@ -339,22 +356,26 @@ def _corners(steps: Steps) -> tuple[FloatArray, FloatArray]:
     return x / x[-1], y / y[-1]
 
 
-def _crossing(x: FloatArray, y: FloatArray, level: float) -> float:
-    """FPR at which the curve first exceeds the level."""
-    index = int(np.searchsorted(y, level, side="right"))
-    if index == len(y):
-        return 1.0
-    share = (level - y[index - 1]) / (y[index] - y[index - 1])
-    return float(x[index - 1] + share * (x[index] - x[index - 1]))
+def _crossings(x: FloatArray, y: FloatArray, level: float) -> FloatArray:
+    """Return the FPR at which each curve first exceeds the level: 1 for the level 1, which none exceeds."""
+    if level == 1.0:
+        return np.ones(len(x))
+    return _interpolated(y, x, np.full(len(x), level))
 
 
-def _height(x: FloatArray, y: FloatArray, rate: float) -> float:
-    """Height at one FPR; the middle where the curve is vertical, since the area's two one-sided derivatives differ."""
-    first = int(np.searchsorted(x, rate * (1 - NOISE)))
-    last = int(np.searchsorted(x, past(rate), side="right"))
-    if last > first:
-        return float(y[first] + y[last - 1]) / 2
-    return float(np.interp(rate, x[first - 1 : first + 1], y[first - 1 : first + 1]))
+def _middle_heights(x: FloatArray, y: FloatArray, rate: float) -> FloatArray:
+    """Return each curve's height at one FPR.
+
+    Where it is vertical that is the middle, since the area's two one-sided derivatives differ.
+    """
+    first = np.count_nonzero(x < rate * (1 - NOISE), axis=1)
+    last = np.count_nonzero(x <= past(rate), axis=1) - 1
+    rows = np.arange(len(x))
+    middle: FloatArray = (y[rows, np.minimum(first, last)] + y[rows, last]) / 2
+    # No corner is there.
+    between = first > last
+    middle[between] = _interpolated(x[between], y[between], np.full(np.count_nonzero(between), rate))
+    return middle
 
 
 def _centred(values: AnyArray) -> FloatArray:

@@ -24,8 +24,10 @@ __all__ = ["Interval", "ValueTest", "partial_auc_interval", "partial_auc_test", 
 FULL = (0.0, 1.0)
 # The ends of a 95% interval leave 2.5% of the draws outside at each side: of fewer than 100 that is one or two draws.
 MIN_DRAWS = 100
-Method = Literal["spacings", "bootstrap", "analytic"]
-METHODS: tuple[Method, ...] = ("spacings", "bootstrap", "analytic")
+# How an interval was made, and what may be asked for.
+MethodUsed = Literal["spacings", "bootstrap", "analytic"]
+Method = Literal["auto", "spacings", "bootstrap", "analytic"]
+METHODS: tuple[Method, ...] = ("auto", "spacings", "bootstrap", "analytic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Interval:
     low: float
     high: float
     confidence: float
-    method: Method
+    method: MethodUsed
 
     def __str__(self) -> str:
         ends = f"{100 * self.confidence:g}% interval {self.low:.4f} to {self.high:.4f}"
@@ -79,7 +81,7 @@ def partial_auc_interval(
     fpr_range: tuple[float, float] = FULL,
     tpr_range: tuple[float, float] | None = None,
     confidence: float = 0.95,
-    method: Method = "spacings",
+    method: Method = "auto",
     n_draws: int = 2000,
     groups: npt.ArrayLike | None = None,
     random_state: RandomState = None,
@@ -101,9 +103,11 @@ def partial_auc_interval(
         The band, with 0 <= low < high <= 1.
     confidence : float, default 0.95
         Nominal coverage, strictly between 0 and 1.
-    method : {"spacings", "analytic", "bootstrap"}, default "spacings"
-        "spacings" draws the gaps between the true rates at the sorted scores, whose distribution is known; it covers
-        also where only a few negatives lie in the band, and for scorers that separate the classes almost or altogether.
+    method : {"auto", "spacings", "analytic", "bootstrap"}, default "auto"
+        "auto" is "spacings" for one scorer; two are compared otherwise, see
+        :func:`rocband.inference.compare_partial_auc`. "spacings" draws the gaps between the true rates at the sorted
+        scores, whose distribution is known; it covers also where only a few negatives lie in the band, and for scorers
+        that separate the classes almost or altogether.
         "analytic" is the interval of the influence functions (DeLong's for the full AUC [1]_ [2]_ [3]_) on the logit
         scale, with Student's t; it needs no draws, but about 20 negatives in the band. "bootstrap" is the stratified
         percentile bootstrap, as in R's pROC; it needs more, and is too narrow near an area of 1.
@@ -113,7 +117,8 @@ def partial_auc_interval(
     groups : array-like of shape (n_samples,), optional
         Which samples belong together, such as the images of one patient. Whole groups are resampled.
     random_state : int, RandomState, Generator or None
-        Seed of the draws.
+        Seed of the draws. With None they differ from call to call, everywhere in this package where intervals and
+        p-values are drawn; pass a number to have the same again.
     pos_label : object, optional
         The label of the positives. The greater of two numbers by default; required for labels that are not numbers.
     verbose : int, default 0
@@ -152,7 +157,7 @@ def partial_auc_interval(
     """
     figure = rectangle(fpr_range, tpr_range)
     sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
-    procedure = Procedure(method, confidence, n_draws, random_state, verbose)
+    procedure = Procedure.of(method, confidence, n_draws, random_state, verbose)
     return _interval(sample, figure, procedure)
 
 
@@ -162,7 +167,7 @@ def tpr_at_fpr_interval(
     *,
     fpr: float,
     confidence: float = 0.95,
-    method: Method = "spacings",
+    method: Method = "auto",
     n_draws: int = 2000,
     groups: npt.ArrayLike | None = None,
     random_state: RandomState = None,
@@ -198,7 +203,7 @@ def tpr_at_fpr_interval(
     """
     figure = Height(check_rate(fpr))
     sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
-    procedure = Procedure(method, confidence, n_draws, random_state, verbose)
+    procedure = Procedure.of(method, confidence, n_draws, random_state, verbose)
     return _interval(sample, figure, procedure)
 
 
@@ -210,7 +215,7 @@ def partial_auc_test(
     fpr_range: tuple[float, float] = FULL,
     tpr_range: tuple[float, float] | None = None,
     confidence: float = 0.95,
-    method: Method = "spacings",
+    method: Method = "auto",
     n_draws: int = 2000,
     groups: npt.ArrayLike | None = None,
     random_state: RandomState = None,
@@ -245,7 +250,7 @@ def partial_auc_test(
         raise ParameterError("value", f"must be a partial AUC in [0, 1], got {value!r}.")
     figure = rectangle(fpr_range, tpr_range)
     sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
-    procedure = Procedure(method, confidence, n_draws, random_state, verbose)
+    procedure = Procedure.of(method, confidence, n_draws, random_state, verbose)
     return _value_test(sample, figure, procedure, float(value))
 
 
@@ -277,6 +282,12 @@ def check_settings(method: str, methods: tuple[str, ...], confidence: float, n_d
         raise ParameterError("confidence", f"must lie strictly between 0 and 1, got {confidence!r}.")
     if not isinstance(n_draws, Integral) or n_draws < MIN_DRAWS:
         raise ParameterError("n_draws", f"must be a whole number of at least {MIN_DRAWS}, got {n_draws!r}.")
+
+
+def method_used(method: Method) -> MethodUsed:
+    """Return the method of a single scorer's interval, where it was left open too."""
+    # Of all methods, only this one keeps its level for one scorer whatever the band holds; see docs/coverage.md.
+    return "spacings" if method == "auto" else method
 
 
 def own_figures(sample: Sample, figure: Figure) -> tuple[list[Steps], list[float]]:
@@ -315,16 +326,19 @@ def two_sided(draws: FloatArray, value: float, estimate: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """How intervals and p-values are made, checked."""
+    """How intervals of single scorers are made, checked."""
 
-    method: Method
+    method: MethodUsed
     confidence: float
     n_draws: int
     random_state: RandomState
     verbose: int
 
-    def __post_init__(self) -> None:
-        check_settings(self.method, METHODS, self.confidence, self.n_draws)
+    @classmethod
+    def of(cls, method: Method, confidence: float, n_draws: int, random_state: RandomState, verbose: int) -> Procedure:
+        """Check the settings, and choose the method where it was left open."""
+        check_settings(method, METHODS, confidence, n_draws)
+        return cls(method_used(method), float(confidence), int(n_draws), random_state, verbose)
 
     def draws(self, sample: Sample, figure: Figure) -> FloatArray:
         """Return the figure of every scorer for every draw, shape (n_draws, n_scorers)."""
@@ -332,7 +346,7 @@ class Procedure:
             sample,
             figure,
             method=self.method,
-            n_draws=int(self.n_draws),
+            n_draws=self.n_draws,
             random_state=self.random_state,
             verbose=self.verbose,
         )
@@ -345,7 +359,7 @@ def _interval(sample: Sample, figure: SmoothFigure, procedure: Procedure) -> Int
     else:
         draws = procedure.draws(sample, figure)[:, 0]
         low, high = quantiles(draws, procedure.confidence, estimate)
-    return Interval(estimate, low, high, float(procedure.confidence), procedure.method)
+    return Interval(estimate, low, high, procedure.confidence, procedure.method)
 
 
 def _value_test(sample: Sample, figure: SmoothFigure, procedure: Procedure, value: float) -> ValueTest:
@@ -358,15 +372,24 @@ def _value_test(sample: Sample, figure: SmoothFigure, procedure: Procedure, valu
         draws = procedure.draws(sample, figure)[:, 0]
         low, high = quantiles(draws, procedure.confidence, estimate)
         pvalue = two_sided(draws, value, estimate)
-    return ValueTest(estimate, low, high, float(procedure.confidence), procedure.method, value=value, pvalue=pvalue)
+    return ValueTest(estimate, low, high, procedure.confidence, procedure.method, value=value, pvalue=pvalue)
 
 
 def _logit(sample: Sample, figure: SmoothFigure, steps: Steps, estimate: float) -> _Logit:
     variance, degrees = sample.variance(figure.influence(steps))
+    return _Logit(estimate, math.sqrt(variance), degrees, trials(sample, figure))
+
+
+def trials(sample: Sample, figure: SmoothFigure) -> float:
+    """Return of how many trials a figure without any variation in the sample is a proportion, at most.
+
+    Nothing but the number of samples, or of groups, that decide the figure says how sure it then is.
+    """
     m, n = sample.sizes
-    # Where the sample shows no variation, the estimate says no more than a proportion of so many trials.
-    trials = max(min(m, figure.reached(n)), 1.0)
-    return _Logit(estimate, math.sqrt(variance), degrees, trials)
+    deciding = min(m, figure.reached(n))
+    if sample.clusters is not None:
+        deciding = min(deciding, *sample.clusters.sizes)
+    return max(deciding, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

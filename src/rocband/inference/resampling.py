@@ -33,7 +33,7 @@ from rocband._types import AnyArray, BoolArray, FloatArray, IndexArray
 from rocband.inference.figures import Figure, Steps
 from rocband.inference.sample import Clusters, Sample
 
-__all__ = ["DRAWING_METHODS", "RandomState", "draw_figures"]
+__all__ = ["DRAWING_METHODS", "RandomState", "blocks", "draw_figures", "generator_of"]
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
@@ -57,8 +57,8 @@ def draw_figures(
     The draws do not depend on how they are split into blocks, nor on the order of the samples.
     """
     source = _source(sample, figure, method)
-    first, second = _generator(random_state).spawn(2)
-    values = [source.draw(numbers, first, second) for numbers in _blocks(n_draws, source.entries, verbose)]
+    first, second = generator_of(random_state).spawn(2)
+    values = [source.draw(numbers, first, second) for numbers in blocks(n_draws, source.entries, verbose)]
     return np.concatenate(values)
 
 
@@ -79,14 +79,15 @@ def _source(sample: Sample, figure: Figure, method: str) -> _Source:
     return _ClusterBootstrap(sample, figure, sample.clusters)
 
 
-def _generator(random_state: RandomState) -> np.random.Generator:
+def generator_of(random_state: RandomState) -> np.random.Generator:
+    """Return the generator of what was passed; of None one with NumPy's global state, as in scikit-learn."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     seed = check_random_state(random_state).randint(1 << 32, size=4, dtype=np.uint32)
     return np.random.default_rng(seed)
 
 
-def _blocks(n_draws: int, entries: int, verbose: int) -> Iterator[range]:
+def blocks(n_draws: int, entries: int, verbose: int) -> Iterator[range]:
     """Split the draws' numbers so that a block's arrays stay in the cache, and tell the progress."""
     block = max(_BLOCK_ENTRIES // entries, 1)
     start = time.perf_counter()

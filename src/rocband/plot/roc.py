@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from sklearn.metrics import roc_curve
 from rocband._errors import ParameterError
 from rocband._input import positive_mask
 from rocband.inference import Interval, partial_auc_interval
-from rocband.inference.intervals import FULL, pointwise_band, rectangle
+from rocband.inference.intervals import FULL, Method, pointwise_band, rectangle
 from rocband.inference.sample import Sample
 from rocband.plot.style import COLORS, QUIET, SHADE, STYLES, one_panel
 
@@ -136,7 +136,7 @@ class PartialROCDisplay:
         tpr_range: _Range | None = None,
         name: str | None = None,
         confidence: float | None = 0.95,
-        method: Literal["spacings", "analytic", "bootstrap"] = "spacings",
+        method: Method = "auto",
         groups: npt.ArrayLike | None = None,
         curve_band: bool = False,
         random_state: Any = None,
@@ -187,7 +187,8 @@ class PartialROCDisplay:
         )
         band = None
         if curve_band and confidence is not None:
-            drawing = "spacings" if method == "analytic" else method
+            # Only draws have limits at every rate.
+            drawing = "bootstrap" if method == "bootstrap" else "spacings"
             band = _curve_band(sample, figure.fpr, confidence, drawing, random_state)
         display = cls(
             fpr=fpr, tpr=tpr, fpr_range=figure.fpr, tpr_range=figure.tpr, interval=interval, band=band, name=name

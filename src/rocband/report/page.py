@@ -16,6 +16,7 @@ import numpy.typing as npt
 import rocband
 from rocband._files import check_target, write_whole
 from rocband.inference import Interval
+from rocband.inference.comparison import draws_of_each
 from rocband.inference.intervals import FULL, Method
 from rocband.inference.resampling import RandomState
 from rocband.report.drawing import COLUMNS, QUANTILES, chart_data, quantile_table
@@ -35,7 +36,15 @@ _METHODS = {
     "bootstrap": "stratified percentile bootstrap with {draws:,} draws",
     "analytic": "influence functions on the logit scale, without draws",
 }
-_ADJUSTED = {"analytic": "p-values by Holm's method, intervals by Bonferroni's"}
+_COMPARED = {
+    "permutation": "exchange of the scorers' ranks, {draws:,} times",
+    "analytic": "influence functions with Student's t",
+    "spacings": "uniform spacings, {draws:,} draws that all scorers share",
+    "bootstrap": "stratified bootstrap, {draws:,} draws that all scorers share",
+}
+_MAX_T = "intervals and p-values account for all pairs by max-T"
+_HOLM = "p-values account for all pairs by Holm's method, intervals by Bonferroni's"
+_ADJUSTED = {"permutation": _HOLM, "analytic": _HOLM, "spacings": _MAX_T, "bootstrap": _MAX_T}
 
 
 def write(
@@ -46,7 +55,7 @@ def write(
     fpr_range: tuple[float, float],
     title: str = "Partial ROC report",
     confidence: float = 0.95,
-    method: Method = "spacings",
+    method: Method = "auto",
     n_draws: int = 2000,
     groups: npt.ArrayLike | None = None,
     prevalence: float | None = None,
@@ -77,8 +86,9 @@ def write(
         Nominal coverage of every interval, strictly between 0 and 1.
     method, n_draws, groups, random_state, pos_label
         How the intervals of the areas are made, see :func:`rocband.inference.partial_auc_interval`. Several scorers
-        are compared by :func:`rocband.inference.compare_many`. The intervals of operating points are those of
-        :func:`rocband.threshold.operating_points`, which take samples as independent even if ``groups`` are given.
+        are compared by :func:`rocband.inference.compare_many`, with the same method. The intervals of operating points
+        are those of :func:`rocband.threshold.operating_points`, which take samples as independent even if ``groups``
+        are given.
     prevalence : float, optional
         The share of positives where the models will be used, on which the share of alerts that are right depends. By
         default that of the sample. Readers of the page can try others.
@@ -181,8 +191,8 @@ def _contents(study: Study, title: str, file_name: str) -> dict[str, Any]:
         "quantiles": QUANTILES,
         "quantile_rows": quantile_table(study),
         "data": chart_data(study),
-        "method": _METHODS[study.method].format(draws=study.n_draws),
-        "adjusted": _adjustment(study),
+        "method": _METHODS[study.method_of_intervals].format(draws=study.n_draws),
+        "compared": _comparison_method(study),
         "call": _call(study, title, file_name),
         "version": rocband.__version__,
         "chart_version": CHART_VERSION,
@@ -208,11 +218,18 @@ def _operating_rows(study: Study, name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _adjustment(study: Study) -> str:
-    """Say how the number of pairs is accounted for."""
-    if len(study.comparisons) < 2:
-        return "one pair, which needs no adjustment"
-    return _ADJUSTED.get(study.method, "intervals and p-values by max-T, from draws that all scorers share")
+def _comparison_method(study: Study) -> str:
+    """Say how scorers are compared, and how the number of pairs is accounted for."""
+    if not study.comparisons:
+        return ""
+    method = study.comparisons[0].method
+    n_pairs = len(study.comparisons)
+    n_draws = study.n_draws
+    if method == "permutation":
+        n_draws = draws_of_each(n_draws, n_pairs, study.confidence)
+    how = _COMPARED[method].format(draws=n_draws)
+    one_pair = n_pairs == 1
+    return f"by {how}; " + ("one pair, which needs no adjustment" if one_pair else _ADJUSTED[method])
 
 
 def _call(study: Study, title: str, file_name: str) -> str:
