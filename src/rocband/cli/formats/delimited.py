@@ -272,7 +272,7 @@ class _Records(io.RawIOBase):
         import pyarrow as pa  # noqa: PLC0415
         from pyarrow import csv as arrow  # noqa: PLC0415
 
-        # Arrow would take over the handling of interrupts while it reads, and lose some.
+        # Arrow would take over the handling of interrupts while it reads.
         pa.enable_signal_handlers(False)
         # Arrow numbers rows on one thread only.
         read = arrow.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=list(names))
