@@ -229,17 +229,17 @@ class TestTrouble:
         fitted()
         Path("kept.csv").write_text("before")
         before = sorted(os.listdir())
-        done = start("predict", "model.rocband", "-", "-o", "kept.csv", "--chunk-rows", 500, stdin=subprocess.PIPE)
         head, rows = Path("test.csv").read_bytes().split(b"\n", 1)
-        done.stdin.write(head + b"\n")
-        # Arrow gives its first rows when it has read some blocks; the last one stays open.
-        while not any(path.stat().st_size for path in tables.glob(".rocband-*")):
-            done.stdin.write(rows)
-            done.stdin.flush()
-            assert done.poll() is None
-        done.send_signal(number)
-        assert done.wait(timeout=60) == 1
-        assert done.stderr.read().decode().endswith("Error: Interrupted; nothing was written.\n")
+        with start("predict", "model.rocband", "-", "-o", "kept.csv", stdin=subprocess.PIPE) as done:
+            done.stdin.write(head + b"\n")
+            # Rows are parsed when a block of them is there; the file's end never comes.
+            while not any(path.stat().st_size for path in tables.glob(".rocband-*")):
+                done.stdin.write(rows)
+                done.stdin.flush()
+                assert done.poll() is None
+            done.send_signal(number)
+            assert done.stderr.read().decode().endswith("Error: Interrupted; nothing was written.\n")
+        assert done.returncode == 1
         assert Path("kept.csv").read_text() == "before"
         assert sorted(os.listdir()) == before
 

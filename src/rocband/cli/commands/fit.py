@@ -297,7 +297,7 @@ def _kinds(frame: Frame, source: str, target: str, options: Mapping[str, Any]) -
     given = {name: named_columns(options[name], frame.columns) for name in ("columns", "drop", "numeric", "categories")}
     check_columns(frame, [name for names in given.values() for name in names], source)
     others = {target, options["group"], *given["drop"]}
-    names = [name for name in (given["columns"] or frame.columns) if name not in others]
+    names = [name for name in dict.fromkeys(given["columns"] or frame.columns) if name not in others]
     if not names:
         raise Failure(f"{source} has no columns left to learn from.")
     return kinds_of(frame, names, source, given["numeric"], given["categories"], options["max_categories"])

@@ -110,7 +110,7 @@ class PredictPlan:
         import pandas as pd  # noqa: PLC0415
 
         table, scorer = self.table, self.scorer
-        done.kept = named_columns(self.keep, chunk.frame.columns)
+        done.kept = list(dict.fromkeys(named_columns(self.keep, chunk.frame.columns)))
         check_columns(chunk.frame, done.kept, table.name)
         leave_out = (*done.kept, table.default_target, scorer.notes.get("target"), "qid", "groups")
         scores = scorer.scores(chunk, table, leave_out)
