@@ -20,7 +20,7 @@ import pytest
 
 from command_line import ARGUMENTS, FEW_DRAWS, TEST, TRAIN, execute, fails, fit, fitted, python_of, run
 from rocband import persist
-from rocband._files import check_target, is_standard_output, write_whole
+from rocband._files import check_target, is_standard_output, open_whole, write_whole
 from rocband.cli.formats import delimited
 
 pytestmark = pytest.mark.usefixtures("tables")
@@ -91,11 +91,6 @@ class TestPlaces:
         Path("s").write_text("old")
         os.chmod("s", 0o600)
         seen = []
-
-        class Content(bytes):
-            pass
-
-        from rocband._files import open_whole
 
         with open_whole(Path("s"), "the output") as file:
             file.write(b"new")

@@ -13,6 +13,7 @@ import pytest
 
 from command_line import FEW_DRAWS, QUICK, TEST, TRAIN, execute, fails, fit, fitted, python_of, run
 from rocband import persist
+from rocband._errors import ParameterError
 from rocband.cli.failures import as_failure, with_options
 from rocband.study import Study
 
@@ -122,8 +123,6 @@ class TestNames:
         ],
     )
     def test_an_error_names_the_option_of_its_parameter(self, command, error, sentence):
-        from rocband._errors import ParameterError
-
         assert as_failure(ParameterError(*error), command).message == sentence
 
     def test_english_is_left_alone(self):
