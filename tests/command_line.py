@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +15,7 @@ from click.testing import CliRunner
 from rocband.cli.app import cli as command
 
 QUICK = ("--C", "10")
+FEW_DRAWS = ("--draws", "200")
 
 
 def make_table(n=600, seed=0):
@@ -60,6 +65,19 @@ def fails(*arguments, code=2, stdin=None):
 def fit(*options, data="train.csv", output="model.rocband", code=0):
     chosen = [part for name in FEATURES for part in ("--columns", name)]
     return run("fit", data, "--target", "sick", "--positive", "yes", *chosen, *QUICK, "-o", output, *options, code=code)
+
+
+def fitted():
+    """Put the model of `fit` into the folder; it is fitted once for all tests."""
+    Path("model.rocband").write_bytes(_model())
+
+
+@cache
+def _model():
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        TRAIN.to_csv("train.csv", index=False)
+        fit()
+        return Path("model.rocband").read_bytes()
 
 
 def python_of(result):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -18,8 +17,8 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 import rocband
-from command_line import FEATURES, QUICK, TEST, TRAIN, command, execute, fails, fit, python_of, run
-from rocband import PartialAUCSVC, cli, persist
+from command_line import FEATURES, FEW_DRAWS, QUICK, TEST, TRAIN, command, execute, fails, fit, fitted, python_of, run
+from rocband import PartialAUCSVC, demo, persist
 from rocband.inference import compare_partial_auc, partial_auc_interval
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -140,17 +139,17 @@ class TestFit:
         [
             ("--C", 100, "--gamma", 0.1),
             ("--C", 100, "--components", 30, "--gamma", "auto", "--group", "patient"),
-            ("--folds", 2, "--components", 20, "--group", "patient", "--guarantee", 0.8),
+            ("--folds", 2, "--components", 5, "--group", "patient", "--guarantee", 0.8, "--fpr", 0, 0.5),
             ("--folds", 2, "--kernel", "linear", "--components", 3, "--fpr", 0, 0.5),
         ],
     )
     def test_kernel_models(self, tables, options):
-        chosen = [part for name in ("age", "new", "site") for part in ("--columns", name)]
-        arguments = ["fit", "train.csv", "--target", "sick", "--positive", "yes", "--kernel", "rbf", *chosen]
-        result = run(*arguments, *options, "-o", "m")
+        TRAIN.head(200).to_csv("few.csv", index=False)
+        arguments = ["fit", "few.csv", "--target", "sick", "--positive", "yes", "--kernel", "rbf"]
+        result = run(*arguments, "--columns", "age,new,site", *options, "-o", "m")
         first = persist.load("m")
-        document = json.loads(run("evaluate", "test.csv", "--model", "m", "--json").stdout)
-        assert document["scorers"]["m"]["auc"]["estimate"] > 0.7
+        document = json.loads(run("evaluate", "test.csv", "--model", "m", "--json", *FEW_DRAWS).stdout)
+        assert document["scorers"]["m"]["auc"]["estimate"] > 0.6
         execute(python_of(result))
         np.testing.assert_array_equal(first.decision_function(TEST), persist.load("m").decision_function(TEST))
         if "--folds" in options:
@@ -159,7 +158,7 @@ class TestFit:
 
 class TestPredict:
     def test_chunks_do_not_matter(self, tables):
-        fit()
+        fitted()
         run("predict", "model.rocband", "test.csv", "-o", "whole.csv")
         run("predict", "model.rocband", "test.csv", "-o", "parts.csv", "--chunk-rows", 7)
         assert Path("whole.csv").read_bytes() == Path("parts.csv").read_bytes()
@@ -169,7 +168,7 @@ class TestPredict:
         assert scores["label"].tolist() == np.where(expected > 0, "yes", "no").tolist()
 
     def test_keep_columns_and_write_parquet(self, tables):
-        fit()
+        fitted()
         result = run("predict", "model.rocband", "test.csv", "-o", "s.parquet", "--keep", "id", "--chunk-rows", 100)
         scores = pd.read_parquet("s.parquet")
         assert scores.columns.tolist() == ["id", "score", "label"]
@@ -179,14 +178,14 @@ class TestPredict:
         pd.testing.assert_frame_equal(pd.read_parquet("s.parquet"), scores)
 
     def test_to_standard_output(self, tables):
-        fit()
+        fitted()
         result = run("predict", "model.rocband", "-", stdin=Path("test.csv").read_bytes())
         assert len(pd.read_csv(io.StringIO(result.stdout))) == len(TEST)
         assert "600 rows scored" in result.stderr
         assert "persist.load" in result.stderr
 
     def test_columns_may_come_in_any_order_and_number(self, tables):
-        fit()
+        fitted()
         TEST[["site", "marker", "age"]].to_csv("few.csv", index=False)
         run("predict", "model.rocband", "few.csv", "-o", "few.out.csv")
         run("predict", "model.rocband", "test.csv", "-o", "all.out.csv")
@@ -194,8 +193,8 @@ class TestPredict:
 
     def test_category_codes_keep_their_form(self, folder):
         """007 is not 7, in whichever chunk it is."""
-        codes = np.where(np.arange(600) % 2, "007", "7")
-        TRAIN[["age", "sick"]].assign(code=codes).to_csv("train.csv", index=False)
+        codes = np.where(np.arange(60) % 2, "007", "7")
+        TRAIN[["age", "sick"]].head(60).assign(code=codes).to_csv("train.csv", index=False)
         arguments = ["--target", "sick", "--positive", "yes", *QUICK, "--categories", "code", "-o", "m"]
         run("fit", "train.csv", *arguments)
         encoder = persist.load("m")[0].named_transformers_["categories"]
@@ -205,7 +204,7 @@ class TestPredict:
         np.testing.assert_allclose(pd.read_csv("a.csv")["score"], pd.read_csv("b.csv")["score"])
 
     def test_truth_values_count_as_numbers(self, folder):
-        table = TRAIN[["age", "sick"]].assign(flag=np.where(TRAIN["new"] > 0, "TRUE", "FALSE"))
+        table = TRAIN[["age", "sick"]].assign(flag=np.where(TRAIN["new"] > 0, "TRUE", "FALSE")).head(60)
         table.loc[::7, "flag"] = ""
         table.to_csv("train.csv", index=False)
         run("fit", "train.csv", "--target", "sick", "--positive", "yes", *QUICK, "-o", "m")
@@ -224,26 +223,30 @@ class TestPredict:
 
     def test_memory_is_bounded(self, tables):
         """Ten times the rows take the same memory."""
-        fit()
-        rows = Path("test.csv").read_bytes().split(b"\n", 1)
-        peaks = []
-        for times in (20, 200):
-            Path("big.csv").write_bytes(rows[0] + b"\n" + rows[1] * times)
-            code = (
-                "import resource, sys; from rocband.cli.app import cli\n"
-                "try: cli(sys.argv[1:], prog_name='rocband')\n"
-                "except SystemExit: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
-            )
-            arguments = ["predict", "model.rocband", "big.csv", "-o", "out.csv", "-q", "--chunk-rows", "2000"]
-            done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-            peaks.append(int(done.stderr.split()[-1]))
-        assert len(Path("out.csv").read_bytes().splitlines()) == 200 * 600 + 1
-        assert peaks[1] < 1.15 * peaks[0]
+        fitted()
+        head, rows = Path("test.csv").read_bytes().split(b"\n", 1)
+        for times in (10, 100):
+            Path(f"{times}.csv").write_bytes(head + b"\n" + rows * times)
+        code = (
+            "import resource, sys\n"
+            "from rocband.cli.app import cli\n"
+            "from rocband.cli.formats import delimited\n"
+            "delimited._BLOCK = 1 << 15\n"
+            "for name in ('10.csv', '100.csv'):\n"
+            "    arguments = ['predict', 'model.rocband', name, '-o', 'out.csv', '-q', '--chunk-rows', '2000']\n"
+            "    cli(arguments, standalone_mode=False)\n"
+            "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        before, after = (1024 * int(peak) for peak in done.stdout.split())
+        assert len(Path("out.csv").read_bytes().splitlines()) == 100 * 600 + 1
+        # Held at once, the text would be in memory as bytes and as columns, and the numbers beside it.
+        assert after - before < 3 * Path("100.csv").stat().st_size
 
 
 class TestMeasure:
     def test_evaluate_is_what_the_library_says(self, tables):
-        fit()
+        fitted()
         document = json.loads(
             run("evaluate", "test.csv", "--model", "model.rocband", "--score", "old", "--json").stdout
         )
@@ -277,7 +280,7 @@ class TestMeasure:
         execute(python_of(result))
 
     def test_compare_many_and_models(self, tables):
-        fit()
+        fitted()
         fit(output="other.rocband")
         arguments = [
             "compare",
@@ -299,7 +302,7 @@ class TestMeasure:
         execute(document["python"])
 
     def test_models_of_one_name(self, tables):
-        fit()
+        fitted()
         os.mkdir("b")
         fit(output="b/model.rocband")
         names = ("--model", "model.rocband", "--model", "b/model.rocband")
@@ -307,10 +310,8 @@ class TestMeasure:
         assert "given twice" in fails("compare", "test.csv", "--score", "old", "--score", "old", *names)
 
     def test_report(self, tables):
-        fit()
-        result = run(
-            "report", "test.csv", "--model", "model.rocband", "--score", "old", "-o", "page.html", "--draws", 200
-        )
+        fitted()
+        result = run("report", "test.csv", "--model", "model.rocband", "-o", "page.html", *FEW_DRAWS)
         page = Path("page.html").read_text()
         assert page.startswith("<!doctype html>")
         assert "model" in page
@@ -340,12 +341,15 @@ class TestMeasure:
         session = onnxruntime.InferenceSession("m.onnx", providers=["CPUExecutionProvider"])
         scores = session.run(["score"], {"X": rows.to_numpy(dtype=np.float32)})[0]
         np.testing.assert_allclose(scores, persist.load("m").decision_function(rows), rtol=1e-4, atol=1e-4)
-        fit()
+        fitted()
         assert "encodes the text of 'site'" in fails("export", "model.rocband", "-o", "x.onnx")
 
 
 class TestOther:
-    def test_demo(self, folder):
+    def test_demo(self, folder, monkeypatch):
+        """With one of its models: all of them run in the demo's own test."""
+        contenders = demo.contenders()[:1]
+        monkeypatch.setattr(demo, "contenders", lambda: contenders)
         assert "from rocband import demo" in run("demo").stdout
         assert Path("rocband-demo.png").exists()
 
@@ -368,7 +372,7 @@ class TestOther:
     def test_version(self):
         assert rocband.__version__ in run("--version").stdout
 
-    def test_help_is_quick_and_light(self):
+    def test_help_is_light(self):
         code = (
             "import sys; from rocband.cli.app import cli\n"
             "try: cli(['--help'], prog_name='rocband')\n"
@@ -377,14 +381,6 @@ class TestOther:
         heavy = ["numpy", "scipy", "sklearn", "pandas", "matplotlib", "dask", "pyarrow", "onnx"]
         done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
         assert done.stderr.strip() == "[]"
-        times = []
-        for _ in range(5):
-            # The processor's time, since other tests may run at the same time.
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run([sys.executable, "-m", "rocband", "--help"], capture_output=True, check=True)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        assert min(times) < 0.5
 
     def test_importing_the_package_is_light(self):
         code = "import sys, rocband; print(sorted({'matplotlib', 'dask', 'pandas', 'sklearn'} & set(sys.modules)))"
@@ -403,9 +399,7 @@ class TestOther:
         assert done.returncode == 1
         assert done.stderr.strip().endswith("install it with: pip install 'rocband[cli]'")
 
-    def test_main(self, monkeypatch, capsys):
-        monkeypatch.setattr(sys, "argv", ["rocband", "--version"])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        assert caught.value.code == 0
-        assert rocband.__version__ in capsys.readouterr().out
+    def test_main(self):
+        command = [sys.executable, "-m", "rocband", "--version"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert rocband.__version__ in done.stdout

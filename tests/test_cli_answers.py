@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from command_line import ARGUMENTS, QUICK, TEST, TRAIN, fails, fit, run
+from command_line import ARGUMENTS, QUICK, TEST, TRAIN, fails, fit, fitted, run
 from rocband import persist
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -24,7 +24,7 @@ class TestOutputs:
     """An output that is also an input is refused before anything is read."""
 
     def test_the_same_file(self, tables):
-        fit()
+        fitted()
         model = ("--model", "model.rocband")
         before = {path.name: path.read_bytes() for path in tables.iterdir()}
         os.symlink("train.csv", "link.csv")
@@ -42,7 +42,7 @@ class TestOutputs:
         assert "would replace the input none.csv" in fails("fit", "none.csv", *ARGUMENTS[:-1], "./none.csv")
 
     def test_other_kinds_of_tables_and_pictures(self, tables):
-        fit()
+        fitted()
         for ending in ("xlsx", "json", "csv.gz"):
             sentence = fails("predict", "model.rocband", "test.csv", "-o", f"out.{ending}")
             assert "Scores are written as CSV or Parquet" in sentence
@@ -80,7 +80,7 @@ class TestEvaluate:
         assert "called positive where score > threshold" in shown.stdout
 
     def test_the_model_at_its_own_threshold(self, tables):
-        fit()
+        fitted()
         arguments = ("evaluate", "test.csv", "--model", "model.rocband", "--score", "old")
         shown = run(*arguments).stdout
         run("predict", "model.rocband", "test.csv", "-o", "s.csv")

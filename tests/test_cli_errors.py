@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from command_line import ARGUMENTS, QUICK, TEST, TRAIN, command, fails, fit, run
+from command_line import ARGUMENTS, QUICK, TEST, TRAIN, command, fails, fitted, run
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -41,7 +40,7 @@ class TestBadInput:
             "fit", "train.csv", "--target", "nose", *QUICK, "-o", "m"
         )
         assert "no column 'nose'" in fails("fit", "train.csv", "--columns", "nose", *ARGUMENTS)
-        fit()
+        fitted()
         TEST.drop(columns="marker").to_csv("less.csv", index=False)
         assert "no column 'marker' in less.csv" in fails("predict", "model.rocband", "less.csv", "-o", "x.csv")
         assert "no column 'nose'" in fails("evaluate", "test.csv", "--model", "model.rocband", "--score", "nose")
@@ -113,7 +112,7 @@ class TestBadInput:
         assert "opens in line 3 is never closed" in fails("fit", "a.csv", *ARGUMENTS)
 
     def test_a_bad_row_late_in_a_stream_leaves_no_file(self, tables):
-        fit()
+        fitted()
         with Path("test.csv").open("a") as file:
             file.write("1,2,3,4,5,6,7,8,9,10\n")
         sentence = fails("predict", "model.rocband", "test.csv", "-o", "out.csv", "--chunk-rows", 50)
@@ -153,7 +152,7 @@ class TestBadInput:
         assert "at least two scorers" in fails("compare", "test.csv", "--score", "old")
 
     def test_places_that_cannot_be_written(self, tables):
-        fit()
+        fitted()
         assert "The folder of the model file" in fails("fit", "train.csv", *ARGUMENTS[:-1], "no/m")
         assert "The folder of the output" in fails("predict", "model.rocband", "test.csv", "-o", "no/x.csv")
         assert "The folder of the report" in fails("report", "test.csv", "--model", "model.rocband", "-o", "no/x.html")
@@ -164,7 +163,7 @@ class TestBadInput:
         assert "name a file with -o" in fails("predict", "model.rocband", "test.csv", "--json")
 
     def test_damaged_and_foreign_models(self, tables):
-        fit()
+        fitted()
         content = Path("model.rocband").read_bytes()
         Path("model.rocband").write_bytes(content[:-1] + b"x")
         assert "model.rocband is damaged" in fails("predict", "model.rocband", "test.csv")
@@ -172,22 +171,23 @@ class TestBadInput:
         assert "is not a rocband model file" in fails("evaluate", "test.csv", "--model", "model.rocband")
 
 
-def start(*arguments, blocks=None):
+def start(*arguments, blocks=None, **options):
     """Start the command, with a limit on the size of files if wanted."""
     python = [sys.executable, "-m", "rocband", *map(str, arguments)]
     limited = python if blocks is None else ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh", *python]
     # A background job of a shell without a terminal inherits that interrupts are ignored: undo that for the child.
     heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    return subprocess.Popen(limited, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed)  # noqa: PLW1509
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(limited, preexec_fn=heed, **pipes, **options)  # noqa: PLW1509
 
 
 class TestTrouble:
     """What goes wrong outside: a full disk, an interrupt, a pipe that closes."""
 
     def test_no_room_for_the_output(self, tables):
-        fit()
+        fitted()
         before = sorted(os.listdir())
-        done = start("predict", "model.rocband", "test.csv", "-o", "out.csv", blocks=2)
+        done = start("predict", "model.rocband", "test.csv", "-o", "out.csv", blocks=2, text=True)
         _, err = done.communicate()
         assert done.returncode == 1
         assert "Error: The output out.csv could not be written: File too large; nothing was changed." in err
@@ -195,7 +195,7 @@ class TestTrouble:
         assert sorted(os.listdir()) == before
 
     def test_no_room_for_the_model(self, tables):
-        done = start("fit", "train.csv", "--columns", "age", *ARGUMENTS, blocks=1)
+        done = start("fit", "train.csv", "--columns", "age", *ARGUMENTS, blocks=1, text=True)
         _, err = done.communicate()
         assert done.returncode == 1
         assert "The model file m could not be written" in err
@@ -204,7 +204,7 @@ class TestTrouble:
 
     @pytest.mark.parametrize("arguments", [["--help"], ["evaluate", "test.csv", "--model", "model.rocband"]])
     def test_standard_output_is_full(self, tables, arguments):
-        fit()
+        fitted()
         with Path("/dev/full").open("w") as full:
             done = subprocess.run(
                 [sys.executable, "-m", "rocband", *arguments],
@@ -217,31 +217,58 @@ class TestTrouble:
         assert "Traceback" not in done.stderr
 
     def test_a_pipe_that_closes(self, tables):
-        fit()
+        fitted()
         command = f"{sys.executable} -m rocband predict model.rocband test.csv --chunk-rows 5 -q | head -n 1"
         done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
         assert done.stdout == "score,label\n"
         assert done.stderr == ""
 
-    def test_interrupted_in_the_middle(self, folder):
-        """The signal comes when rows are being written beside the target."""
-        TRAIN.to_csv("train.csv", index=False)
-        fit()
-        rows = Path("train.csv").read_bytes().split(b"\n", 1)
-        Path("big.csv").write_bytes(rows[0] + b"\n" + rows[1] * 1000)
-        before = sorted(os.listdir())
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    def test_interrupted_in_the_middle(self, tables, number):
+        """The signal comes when rows are being written beside the target, and the command waits for more."""
+        fitted()
         Path("kept.csv").write_text("before")
-        done = start("predict", "model.rocband", "big.csv", "-o", "kept.csv", "--chunk-rows", 500)
-        for _ in range(3000):
-            if any(path.stat().st_size for path in folder.glob(".rocband-*")):
-                break
-            time.sleep(0.01)
-        done.send_signal(signal.SIGINT)
-        _, err = done.communicate(timeout=60)
+        before = sorted(os.listdir())
+        head, rows = Path("test.csv").read_bytes().split(b"\n", 1)
+        with start("predict", "model.rocband", "-", "-o", "kept.csv", stdin=subprocess.PIPE) as done:
+            done.stdin.write(head + b"\n")
+            # Rows are parsed when a block of them is there; the file's end never comes.
+            while not any(path.stat().st_size for path in tables.glob(".rocband-*")):
+                done.stdin.write(rows)
+                done.stdin.flush()
+                assert done.poll() is None
+            done.send_signal(number)
+            assert done.stderr.read().decode().endswith("Error: Interrupted; nothing was written.\n")
         assert done.returncode == 1
-        assert err.strip().endswith("Error: Interrupted; nothing was written.")
         assert Path("kept.csv").read_text() == "before"
-        assert sorted(os.listdir()) == sorted([*before, "kept.csv"])
+        assert sorted(os.listdir()) == before
+
+    def test_interrupted_inside_a_callback_that_drops_exceptions(self, tables):
+        """As a finalizer or a callback of compiled code does."""
+        code = (
+            "import os, signal, sys\n"
+            "from rocband import cli\n"
+            "from rocband.cli.commands import other\n"
+            "from rocband._files import open_whole\n"
+            "from pathlib import Path\n"
+            "class Dropped:\n"
+            "    def __del__(self):\n"
+            "        os.kill(os.getpid(), signal.SIGTERM)\n"
+            "        while True: pass\n"
+            "def main():\n"
+            "    with open_whole(Path('out.csv'), 'the output') as file:\n"
+            "        file.write(b'half')\n"
+            "        Dropped()\n"
+            "from rocband import demo\n"
+            "demo.main = main\n"
+            "sys.argv = ['rocband', 'demo']\n"
+            "cli.main()\n"
+        )
+        before = sorted(os.listdir())
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=100)
+        assert done.returncode == 1
+        assert done.stderr == "Error: Interrupted; nothing was written.\n"
+        assert sorted(os.listdir()) == before
 
     def test_a_bug_is_one_sentence_too(self, tables, monkeypatch):
         monkeypatch.setattr("rocband.cli.scoring.ScoredRows.run", lambda *_: 1 / 0)

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from sklearn.datasets import dump_svmlight_file
 
-from command_line import QUICK, command, fit, make_table, run
+from command_line import QUICK, command, fitted, make_table, run
 
 CASES = 500
 PART = 50
@@ -163,7 +163,7 @@ def arguments_for(draw):
 
 @pytest.mark.parametrize("start", range(0, CASES, PART))
 def test_no_traceback_and_no_file_left_behind(tables, start):
-    fit()
+    fitted()
     SMALL.to_csv("good.csv", index=False)
     codes = {0: 0, 1: 0, 2: 0}
     for seed in range(start, start + PART):
@@ -189,7 +189,7 @@ def test_no_traceback_and_no_file_left_behind(tables, start):
 
 def test_sound_files_pass(tables):
     """The files that are damaged above are sound before."""
-    fit()
+    fitted()
     for kind in ("csv", "parquet", "svm", "npz"):
         Path(f"good.{kind}").write_bytes(valid_content(kind))
         labels = ["--target", "sick", "--positive", "yes", "--drop", "id"] if kind in ("csv", "parquet") else []

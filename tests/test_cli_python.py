@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from command_line import QUICK, TEST, TRAIN, execute, python_of, run
+from command_line import FEW_DRAWS, QUICK, TEST, TRAIN, execute, python_of, run
 from rocband import PartialAUCSVC, persist
 from rocband.inference import partial_auc_interval, tpr_at_fpr_interval
 
@@ -134,7 +134,7 @@ def test_tables_written_in_many_ways(way):
     again = pd.read_csv("scores.csv")
     pd.testing.assert_frame_equal(again, pd.read_csv(io.StringIO(scores)), rtol=1e-12)
 
-    arguments = ("--model", "m", "--score", "old", "--group", "patient", *options)
+    arguments = ("--model", "m", "--score", "old", "--group", "patient", *FEW_DRAWS, *options)
     shown = json.loads(run("evaluate", test, *arguments, "--json").stdout)
     said = printed(shown["python"])
     for name in ("m", "old"):

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from command_line import ARGUMENTS, QUICK, TEST, TRAIN, fails, fit, run
+from command_line import ARGUMENTS, QUICK, TEST, TRAIN, fails, fit, fitted, run
 from rocband import persist
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -41,7 +41,7 @@ class TestFields:
         assert "line 602 has 2 fields where 3 are expected" in fails("fit", "a.csv", *ARGUMENTS)
 
     def test_late_in_a_stream(self, tables):
-        fit()
+        fitted()
         Path("long.csv").write_text(
             TEST.to_csv(index=False) * 1 + "\n".join(["p,1,2,north,3,4,5,no"] * 20_000 + ["p,1"])
         )
@@ -110,7 +110,7 @@ class TestNames:
 
 class TestStrangers:
     def test_categories_that_training_has_not_seen(self, tables):
-        fit()
+        fitted()
         TEST.assign(site="west").to_csv("west.csv", index=False)
         warning = "Warning: column site: 600 of 600 values were not seen in training."
         shown = run("predict", "model.rocband", "west.csv", "-o", "s.csv", "--chunk-rows", 100).stderr
@@ -119,7 +119,7 @@ class TestStrangers:
         assert run("predict", "model.rocband", "test.csv", "-o", "s.csv").stderr == ""
 
     def test_a_feature_that_no_row_has(self, tables):
-        fit()
+        fitted()
         TEST.assign(age=np.nan, site=None).to_csv("a.csv", index=False)
         shown = run("predict", "model.rocband", "a.csv", "-o", "s.csv", "--chunk-rows", 100).stderr
         assert "column age: missing in all 600 rows" in shown
@@ -185,7 +185,7 @@ class TestLabels:
         assert json.loads(document)["positives"] == 600 - expected
 
     def test_models_of_different_positives(self, tables):
-        fit()
+        fitted()
         run("fit", "train.csv", "--target", "sick", "--positive", "no", "--columns", "age", *QUICK, "-o", "other")
         sentence = fails("compare", "test.csv", "--model", "model.rocband", "--model", "other")
         assert "model.rocband takes sick = yes as positive and other takes no" in sentence
@@ -194,7 +194,7 @@ class TestLabels:
         run("evaluate", "test.csv", "--model", "model.rocband", "--positive", "yes")
 
     def test_models_of_different_targets(self, tables):
-        fit()
+        fitted()
         TRAIN.rename(columns={"sick": "ill"}).to_csv("ill.csv", index=False)
         run("fit", "ill.csv", "--target", "ill", "--positive", "yes", "--columns", "age", *QUICK, "-o", "other")
         models = ("--model", "model.rocband", "--model", "other")

@@ -7,6 +7,7 @@ and pandas inside functions, so that ``rocband --help`` answers at once.
 import os
 import signal
 import sys
+import threading
 from types import FrameType
 
 from rocband._files import discard_unfinished
@@ -21,8 +22,7 @@ _SHOW_CURSOR = b"\r\x1b[K\x1b[?25h"
 
 def main() -> None:
     """Run the command line."""
-    for name in _SIGNALS:
-        _heed(name)
+    _heed_signals()
     try:
         from rocband.cli.app import cli, drop_output  # noqa: PLC0415
     except ModuleNotFoundError as error:
@@ -34,18 +34,31 @@ def main() -> None:
         sys.exit(f"Error: The output could not be written: {error.strerror}.")
 
 
-def _heed(name: str) -> None:
-    number = getattr(signal, name, None)
-    # A job in the background, or under nohup, is told to ignore some.
-    if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-        signal.signal(number, _end)
+def _heed_signals() -> None:
+    """Let a thread end the process when it is asked to.
 
-
-def _end(number: int, frame: FrameType | None) -> None:
-    """Clean up, say so and end the process.
-
-    An exception would not do: raised inside a callback of compiled code or a finalizer, Python drops it and goes on.
+    An exception would not do: raised inside a callback of compiled code or in a finalizer, Python drops it and goes on,
+    and while compiled code runs or waits for input, Python raises none. The signal itself is written into a pipe at
+    once.
     """
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    signal.set_wakeup_fd(write_end)
+    for name in _SIGNALS:
+        number = getattr(signal, name, None)
+        # A job in the background, or under nohup, is told to ignore some.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _leave_to_thread)
+    threading.Thread(target=_end_on_signal, args=(read_end,), daemon=True).start()
+
+
+def _leave_to_thread(number: int, frame: FrameType | None) -> None:
+    """Do nothing: signals without a handler are not written into the pipe."""
+
+
+def _end_on_signal(pipe: int) -> None:
+    """Wait for a signal, clean up, say so and end the process."""
+    os.read(pipe, 1)
     discard_unfinished()
     if os.isatty(2):
         os.write(2, _SHOW_CURSOR)

@@ -71,6 +71,7 @@ def _one_sentence(ctx: click.Context) -> Iterator[None]:
     except KeyboardInterrupt:
         raise Failure("Interrupted; nothing was written.", exit_code=1) from None
     except Exception as error:
+        # Else the interpreter would try to write the rest at its end, and complain.
         if isinstance(error, OSError) and error.errno in (errno.EPIPE, errno.ENOSPC):
             drop_output()
             if error.errno == errno.EPIPE:  # whoever read has had enough

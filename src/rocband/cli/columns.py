@@ -291,6 +291,7 @@ def _problems_of_text(values: Column, name: str, most: int) -> list[Problem]:
         remedy = "say --decimal , to read them"
         return [Problem(name, what, remedy, for_all=remedy)]
     odd = pd.to_numeric(text, errors="coerce").isna()
+    # Mostly numbers: what is odd is a slip rather than a category.
     if odd.any() and 2 * odd.sum() < len(odd):
         value = text[odd].iloc[0].strip()[:_LONGEST]
         remedy = f"mend it, say --missing {value!r}, --categories {option_list([name])} or {drop}"
@@ -316,6 +317,7 @@ def as_text(values: Column) -> Column:
 
     text = values.map(_decoded, na_action="ignore") if values.dtype.kind == "O" else values
     text = text.astype("string").str.strip()
+    # Whole numbers beside missing ones are floating-point numbers to pandas.
     if pd.api.types.is_float_dtype(values):
         text = text.str.removesuffix(".0")
     return text.astype(object).where(values.notna(), np.nan)

@@ -21,7 +21,7 @@ _NOTE = "dates"
 _PARTS = {
     "year": "when.dt.year",
     "month": "when.dt.month",
-    "weekday": "when.dt.weekday",
+    "weekday": "when.dt.day_of_week",
     "days": '(when - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(days=1)',
 }
 
@@ -68,7 +68,7 @@ def _parts_of(given: Column, name: str, source: str) -> list[Column]:
             "date as 2024-12-31 is."
         )
     days = (when - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(days=1)
-    return [when.dt.year, when.dt.month, when.dt.weekday, days]
+    return [when.dt.year, when.dt.month, when.dt.day_of_week, days]
 
 
 def write_parts(script: Script, dates: Sequence[str]) -> None:

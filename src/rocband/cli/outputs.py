@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,6 @@ from rocband.cli.failures import Failure
 
 if TYPE_CHECKING:
     from pandas import DataFrame as Frame
-    from pandas import Series as Column
 
     from rocband.cli.python import Script
 
@@ -26,7 +26,7 @@ _OTHER_TABLES = (
     *(".tsv", ".svm", ".svmlight", ".libsvm", ".gz", ".bz2", ".xz", ".zst", ".zip", ".html", ".pkl", ".rocband"),
 )
 # Spreadsheets take a cell that starts so, and goes on, for a formula; a lone sign, as a label may be, is none.
-_FORMULA = r"[=+\-@\t\r]."
+_FORMULA = re.compile(r"[=+\-@\t\r].")
 
 
 def check_output(path: str, what: str, inputs: Iterable[str]) -> None:
@@ -38,6 +38,7 @@ def check_output(path: str, what: str, inputs: Iterable[str]) -> None:
 
 
 def _same_file(first: str, second: str) -> bool:
+    # Links and other spellings lead to the same file; one that is not there yet has its path only.
     try:
         return os.path.samefile(first, second)
     except (OSError, ValueError):
@@ -64,34 +65,32 @@ def is_parquet(path: str) -> bool:
     return path.lower().endswith(_PARQUET)
 
 
-def guarded(frame: Frame) -> tuple[Frame, int]:
-    """Return a table with an apostrophe before names and texts that a spreadsheet would run, and their number."""
-    import pandas as pd  # noqa: PLC0415
-
-    names = pd.Series(frame.columns.astype(str))
-    count = int(_formulas(names).sum())
-    safe = {}
+def guarded(frame: Frame) -> tuple[Frame, bool]:
+    """Return a table with an apostrophe before names and texts that a spreadsheet would run, and if there are some."""
+    safe_names = _safe(frame.columns)
+    any_changed = bool(safe_names)
+    columns = {}
     for name, values in frame.items():
-        if values.dtype.kind in "iufb":
-            safe[name] = values
-            continue
-        count += int(_formulas(values).sum())
-        safe[name] = _guarded_column(values)
-    result = pd.DataFrame(safe, index=frame.index)
-    result.columns = _guarded_column(names).tolist()
-    return result, count
+        texts = _safe(values.dropna().unique())
+        any_changed = any_changed or bool(texts)
+        columns[name] = values.where(~values.isin(texts), values.map(texts)) if texts else values
+    return type(frame)(columns, index=frame.index).rename(columns=safe_names), any_changed
 
 
-def _formulas(values: Column) -> Column:
-    """Tell which texts a spreadsheet would run; numbers with a sign are none."""
-    import pandas as pd  # noqa: PLC0415
-
-    text = values.astype("string")
-    return text.str.match(_FORMULA).fillna(False) & pd.to_numeric(text, errors="coerce").isna()
+def _safe(texts: Iterable[object]) -> dict[object, str]:
+    """Return what to write for those that a spreadsheet would run."""
+    return {text: f"'{text}" for text in texts if _is_formula(text)}
 
 
-def _guarded_column(values: Column) -> Column:
-    return values.where(~_formulas(values).to_numpy(dtype=bool), "'" + values.astype("string"))
+def _is_formula(value: object) -> bool:
+    """Tell what a spreadsheet would run; a number with a sign is none."""
+    if not isinstance(value, str) or not _FORMULA.match(value):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False
 
 
 def define_guarded(script: Script) -> None:
@@ -100,6 +99,7 @@ def define_guarded(script: Script) -> None:
     script.define(
         "def guarded(column):\n"
         '    text = column.astype("string")\n'
-        f'    formula = text.str.match(r"{_FORMULA}").fillna(False) & pd.to_numeric(text, errors="coerce").isna()\n'
+        '    is_number = pd.to_numeric(text, errors="coerce").notna()\n'
+        f'    formula = text.str.match(r"{_FORMULA.pattern}").fillna(False) & ~is_number\n'
         '    return column.where(~formula.to_numpy(dtype=bool), "\'" + text)'
     )

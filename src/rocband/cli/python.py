@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-__all__ = ["FormatName", "Name", "Script", "literal"]
-
-FormatName: TypeAlias = Literal["csv", "parquet", "svmlight", "npz"]
+__all__ = ["Name", "Script", "literal"]
 
 _WIDTH = 100
 # Where people import our classes from, which is not where they are written.
@@ -23,16 +21,6 @@ _HOMES = {
 }
 # Parameters that change what is printed and not what is computed.
 _SILENT = ("verbose",)
-
-
-class _File(Protocol):
-    """What a script wants to know of a table."""
-
-    @property
-    def path(self) -> str: ...
-
-    @property
-    def format(self) -> FormatName: ...
 
 
 class Name(str):
@@ -68,10 +56,10 @@ class Script:
         for line in body:
             self.add("    " + line.replace("\n", "\n    "))
 
-    def file(self, table: _File, *, seekable: bool = False) -> str:
-        """Return Python for the file of a table, or for standard input."""
-        if table.path != "-":
-            return literal(table.path)
+    def file(self, path: str, *, seekable: bool = False) -> str:
+        """Return Python for a file, or for standard input."""
+        if path != "-":
+            return literal(path)
         self.use("sys")
         if not seekable:
             return "sys.stdin.buffer"

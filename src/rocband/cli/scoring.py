@@ -139,6 +139,7 @@ class Scorer:
         numeric = [name for name in names if name not in categories]
         X = features(frame, numeric, [name for name in names if name in categories], table, "Mend them.")[names]
         self.met.count(X, categories)
+        # Solvers would say only that there is a NaN somewhere.
         if not self.fills_in:
             check_present(X[numeric], table.name, f"{self.path} does not fill in missing numbers")
         return X

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias, get_args
 
 from rocband.cli.failures import Failure
 from rocband.cli.formats.arrays import Arrays
@@ -21,7 +21,7 @@ from rocband.cli.formats.base import Chunk, Layout, TableFormat, shortened
 from rocband.cli.formats.delimited import Delimited
 from rocband.cli.formats.parquet import Parquet
 from rocband.cli.formats.svmlight import Svmlight
-from rocband.cli.python import FormatName, literal
+from rocband.cli.python import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "TableFile", "TableOptions"]
 
+FormatName: TypeAlias = Literal["csv", "parquet", "svmlight", "npz"]
 FORMATS: tuple[FormatName, ...] = get_args(FormatName)
 _FORMATS: dict[FormatName, Callable[[TableFile], TableFormat]] = {
     "csv": Delimited,
@@ -193,20 +194,21 @@ class TableFile:
     def write_python(self, script: Script, columns: Iterable[str | None] = ()) -> None:
         """Add the lines that read the table; of an archive of arrays, these columns beside the features."""
         _FORMATS[self.format](self).write_python(script, sorted({name for name in columns if name}))
-        layout = self.layout
-        if layout.titles and self.format != "npz":
+        if self.layout.titles and self.format != "npz":
             script.add("table.columns = table.columns.str.strip()")
         self._write_conversions(script)
 
     def _write_conversions(self, script: Script) -> None:
+        """Add the lines that turn columns into what they are used as, where they are read as something else."""
         layout = self.layout
-        for names, change in ((layout.floats - layout.truth, "astype(float)"), (layout.text, "apply(as_text)")):
-            if names:
-                if change == "apply(as_text)":
-                    _define_as_text(script)
-                chosen = f"table[{script.expression(sorted(names))}]"
-                script.add(f"{chosen} = {chosen}.{change}")
-        for name in sorted(layout.truth & layout.floats):
+        if layout.floats - layout.truth:
+            chosen = f"table[{script.expression(sorted(layout.floats - layout.truth))}]"
+            script.add(f"{chosen} = {chosen}.astype(float)")
+        if layout.text:
+            _define_as_text(script)
+            chosen = f"table[{script.expression(sorted(layout.text))}]"
+            script.add(f"{chosen} = {chosen}.apply(as_text)")
+        for name in sorted(layout.floats & layout.truth):
             column = f"table[{literal(name)}]"
             script.add(f'{column} = {column}.str.strip().str.lower().map({{"true": 1.0, "false": 0.0}})')
 

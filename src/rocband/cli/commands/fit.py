@@ -132,6 +132,7 @@ class FitPlan:
         with progress("Fitting", quiet=quiet):
             model.fit(rows.X, rows.y, **dict.fromkeys(self.recipe.fit_options(), rows.groups))
         means = settle(model)
+        # The file should not tell of steps to whoever fits its model again.
         set_verbose(model, 0)
         persist.save(model, self.output, notes=self.notes)
         return Fitted(model, means, time.perf_counter() - began)
@@ -247,12 +248,14 @@ def _decided(table: TableFile, options: Mapping[str, Any]) -> tuple[TrainingRows
     y, labels = target.positive_rows(column(chunk.frame, name, table.name), table)
     group = options["group"]
     groups = None if group is None else group_names(chunk.frame, group, table)
+    # Before the features, which may take long to make.
     _check_folds(TrainingRows(None, y, groups), table.name, options)
     X, kinds = _features(chunk, table, name, options)
     recipe = _recipe(kinds, options, sparse=chunk.sparse is not None, grouped=groups is not None)
     rows = TrainingRows(X, y, groups)
     if chunk.sparse is None:
         _warn_of_the_target(rows, name)
+    # Of all that the options may have meant, the columns that are there.
     given = tuple(name for name in table.text if name in kinds.categories)
     return rows, FitPlan(replace(table, text=given), target, labels, group, recipe, options["output"])
 
@@ -297,7 +300,7 @@ def _kinds(frame: Frame, source: str, target: str, options: Mapping[str, Any]) -
     given = {name: named_columns(options[name], frame.columns) for name in ("columns", "drop", "numeric", "categories")}
     check_columns(frame, [name for names in given.values() for name in names], source)
     others = {target, options["group"], *given["drop"]}
-    names = [name for name in (given["columns"] or frame.columns) if name not in others]
+    names = [name for name in dict.fromkeys(given["columns"] or frame.columns) if name not in others]
     if not names:
         raise Failure(f"{source} has no columns left to learn from.")
     return kinds_of(frame, names, source, given["numeric"], given["categories"], options["max_categories"])
@@ -337,7 +340,8 @@ def _warn_of_one_score(model: Any, X: Any) -> None:
 
 
 def _tell(out: Output, plan: FitPlan, rows: TrainingRows, fitted: Fitted) -> None:
-    recipe, labels = plan.recipe, plan.labels
+    recipe = plan.recipe
+    labels = plan.labels
     positives = f"{rows.n_positives:,} positive ({plan.target.name} = {labels.positive})"
     out.say(f"{len(rows.y):,} rows: {positives}, {rows.n_negatives:,} negative ({labels.negative}).")
     for what, names in (("numbers", recipe.numeric), ("dates", recipe.dates), ("categories", recipe.categories)):
@@ -357,7 +361,8 @@ def _tell(out: Output, plan: FitPlan, rows: TrainingRows, fitted: Fitted) -> Non
 
 def _tell_search(out: Output, fitted: Fitted) -> None:
     """Show the C, and how it was chosen."""
-    chosen, means = fitted.C, fitted.means
+    chosen = fitted.C
+    means = fitted.means
     out.add(C=chosen, cross_validation=[{"C": C, "pauc": mean} for C, mean in means.items()])
     if not means:
         out.say(f"C = {chosen:g}.")

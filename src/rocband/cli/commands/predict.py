@@ -48,15 +48,17 @@ class Predicted:
 
     Attributes
     ----------
-    rows, positives, guarded : int
-        How many rows there were, how many are called positive, and how many texts got an apostrophe.
+    rows, positives : int
+        How many rows there were, and how many are called positive.
+    guarded : bool
+        Whether texts got an apostrophe.
     kept : list of str
         The columns that were copied.
     """
 
     rows: int = 0
     positives: int = 0
-    guarded: int = 0
+    guarded: bool = False
     kept: list[str] = field(default_factory=list)
 
 
@@ -109,9 +111,11 @@ class PredictPlan:
         import numpy as np  # noqa: PLC0415
         import pandas as pd  # noqa: PLC0415
 
-        table, scorer = self.table, self.scorer
-        done.kept = named_columns(self.keep, chunk.frame.columns)
+        table = self.table
+        scorer = self.scorer
+        done.kept = list(dict.fromkeys(named_columns(self.keep, chunk.frame.columns)))
         check_columns(chunk.frame, done.kept, table.name)
+        # A model without names takes all columns but those that are known to be no features.
         leave_out = (*done.kept, table.default_target, scorer.notes.get("target"), "qid", "groups")
         scores = scorer.scores(chunk, table, leave_out)
         labels = np.array(scorer.label_names, dtype=object)[(scores > 0).astype(int)]
@@ -121,9 +125,9 @@ class PredictPlan:
     def _safe(self, frame: Frame, done: Predicted) -> Frame:
         if self.raw or is_parquet(self.output):
             return frame
-        frame, count = guarded(frame)
-        done.guarded += count
-        return frame
+        safe, any_changed = guarded(frame)
+        done.guarded = done.guarded or any_changed
+        return safe
 
     def python(self, done: Predicted) -> str:
         """Return the same as Python."""
@@ -131,6 +135,7 @@ class PredictPlan:
         script.use("rocband", "persist")
         script.add(f"model = persist.load({literal(self.scorer.path)})")
         table = self._table_for_copies()
+        # Features that are copied are numbers to the model, and are read as such.
         only_kept = [name for name in done.kept if name not in self.scorer.met.columns]
         copied = replace(table, text=tuple(name for name in table.text if name not in done.kept or name in only_kept))
         copied.write_python(script, done.kept if table.layout.sparse else only_kept)
@@ -213,7 +218,7 @@ def predict(
     with progress("Scoring", quiet=quiet or as_json or not sys.stderr.isatty()):
         done = plan.run()
     if done.guarded:
-        warn(f"{done.guarded:,} texts that a spreadsheet would run got an apostrophe; --raw copies them as they are.")
+        warn("texts that a spreadsheet would run got an apostrophe; --raw copies them as they are.")
     summary = f"{done.rows:,} rows scored, {done.positives:,} called positive."
     out.say(summary if output == "-" else f"{summary} Written: {output}")
     out.add(rows=done.rows, positives=done.positives, output=output)

@@ -67,7 +67,7 @@ class Arrays:
         """Add the lines that read the table, with these columns beside the features."""
         script.use("numpy as np")
         script.use("pandas as pd")
-        script.add(f"arrays = np.load({script.file(self._table, seekable=True)})")
+        script.add(f"arrays = np.load({script.file(self._table.path, seekable=True)})")
         entries = [f"{literal(name)}: arrays[{literal(name)}]" for name in columns]
         beside = script.call("", entries, brackets=("{", "}"))
         if self._layout.sparse:

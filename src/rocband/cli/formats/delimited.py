@@ -85,6 +85,7 @@ class Delimited:
         titles = [*names, *(f"Unnamed: {len(names) + extra}" for extra in range(head.n_extra))]
         records = _Records(text, head, self._table)
         batches = records.batches(titles)
+        # Types are those of whole columns, where they are wanted whole.
         if rows is None:
             batches = iter([pa.Table.from_batches(list(batches), _schema(titles))])
         start = 0
@@ -156,7 +157,7 @@ class Delimited:
         # Compared with the default of pandas for the very same argument.
         given = {name: value for name, (value, default) in options.items() if value != default}
         arguments = [f"{name}={script.expression(value)}" for name, value in given.items()]
-        script.add(script.call("table = pd.read_csv", [script.file(table), *arguments]))
+        script.add(script.call("table = pd.read_csv", [script.file(table.path), *arguments]))
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,8 @@ class _Lines:
     """The first lines of a file, one record after the other."""
 
     def __init__(self, text: io.TextIOWrapper, table: TableFile) -> None:
-        self._text, self._table = text, table
+        self._text = text
+        self._table = table
         self.read: list[str] = []
 
     def record(self, what: str) -> list[str]:
@@ -237,7 +239,10 @@ class _Records(io.RawIOBase):
     """The records after the header as bytes of UTF-8, and the place of one that Arrow refuses."""
 
     def __init__(self, text: io.TextIOWrapper, head: _Head, table: TableFile) -> None:
-        self._text, self._ahead, self._table = text, head.ahead, table
+        self._text = text
+        self._table = table
+        # What was read to see how many fields the first record has.
+        self._ahead = head.ahead
         self._line = head.n_lines + 1  # where the next block starts
         self._blocks: deque[tuple[int, bytes]] = deque(maxlen=_KEPT)
         self._refused: InvalidRow | None = None
@@ -248,7 +253,8 @@ class _Records(io.RawIOBase):
 
     def read(self, size: int = -1, /) -> bytes:
         """Return ``size`` characters; Arrow takes more bytes than it asked for."""
-        ahead, self._ahead = self._ahead, ""
+        ahead = self._ahead
+        self._ahead = ""
         block = (ahead or self._text.read(size)).encode()
         self._blocks.append((self._line, block))
         self._line += block.count(b"\n") or block.count(b"\r")
@@ -272,7 +278,7 @@ class _Records(io.RawIOBase):
         import pyarrow as pa  # noqa: PLC0415
         from pyarrow import csv as arrow  # noqa: PLC0415
 
-        # Arrow would take over the handling of interrupts while it reads, and lose some.
+        # Arrow would take over the handling of interrupts while it reads.
         pa.enable_signal_handlers(False)
         # Arrow numbers rows on one thread only.
         read = arrow.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=list(names))
@@ -292,10 +298,12 @@ class _Records(io.RawIOBase):
 
     def _check_closed(self, last: pa.RecordBatch) -> None:
         """Refuse a quotation mark that is open at the end, where Arrow closes it by itself."""
+        # The last record is as many lines as there are line ends in its fields, and one more.
         values = [column[-1].as_py() for column in last.columns]
         n_ends = sum(_plain_ends(value.encode()).rstrip(b"\n").count(b"\n") for value in values)
         tail = _plain_ends(b"".join(block for _, block in self._blocks)).rstrip(b"\n")
         record = b"\n".join(tail.rsplit(b"\n", n_ends + 1)[-n_ends - 1 :]).decode()
+        # The parser of Python says what Arrow does not.
         try:
             list(csv.reader(io.StringIO(record), delimiter=self._table.separator, strict=True))
         except csv.Error as error:
@@ -309,12 +317,14 @@ class _Records(io.RawIOBase):
         return "error"
 
     def _sentence(self, error: Exception) -> str:
-        name, row = self._table.name, self._refused
+        name = self._table.name
+        row = self._refused
         if "straddling object" in str(error):
             return _too_long(name)
         if row is None:
             return f"{name} cannot be read as CSV: {shortened(error)}"
         line = self._line_of(row.text)
+        # With a mark open, the record goes on to the end of the file.
         if row.text.count('"') % 2:
             return _unclosed(name, line)
         found = f"{row.actual_columns} field" if row.actual_columns == 1 else f"{row.actual_columns} fields"

@@ -56,7 +56,7 @@ class Parquet:
 
     def write_python(self, script: Script, columns: Sequence[str]) -> None:
         """Add the line that reads the table."""
-        file = script.file(self._table, seekable=True)
+        file = script.file(self._table.path, seekable=True)
         if self._layout.own_types:
             script.use("pyarrow.parquet as pq")
             script.add(f"table = pq.read_table({file}).to_pandas(ignore_metadata=True)")

@@ -48,7 +48,7 @@ class Svmlight:
         """Add the line that reads the table."""
         table = self._table
         script.use("sklearn.datasets", "load_svmlight_file")
-        arguments = [script.file(table), "query_id=True", f"zero_based={table.zero_based}"]
+        arguments = [script.file(table.path), "query_id=True", f"zero_based={table.zero_based}"]
         if table.n_features is not None:
             arguments.append(f"n_features={table.n_features}")
         script.add(script.call("X, target, qid = load_svmlight_file", arguments))
