@@ -112,7 +112,6 @@ class TestRoundTrip:
         assert again.predict(X[:50]).tolist() == model.predict(X[:50]).tolist()
         assert again.classes_.dtype.kind == "U"
 
-
     @pytest.mark.parametrize("dtype", [">f8", ">f4"])
     def test_numbers_the_other_way_round(self, path, dtype):
         """As a machine with the other order of bytes has them."""
@@ -120,6 +119,7 @@ class TestRoundTrip:
         model.coef_ = model.coef_.astype(dtype)
         again = persist.load(persist.save(model, path))
         np.testing.assert_array_equal(again.coef_, model.coef_)
+
     def test_a_loaded_model_can_be_fitted_again(self, path):
         again = persist.load(persist.save(MODELS["table"][0], path))
         np.testing.assert_array_equal(

@@ -138,7 +138,8 @@ class DistributedNegatives:
         values, _ = self._at_least(k)
         ranked = np.sort(values)
         lowest = ranked[len(ranked) - k]
-        return ranked[ranked >= lowest]
+        reaching: FloatArray = ranked[ranked >= lowest]
+        return reaching
 
     def entering(self, k: int, width: float) -> tuple[FloatArray, IndexArray]:
         """Return the scores with a share in the top ``k`` smoothed over ``width``, ascending, and where they are."""
