@@ -253,7 +253,7 @@ def slope_of_all_pairs(name, positives, negatives, band, smoothing):
 @THOROUGH
 @given(sample=close_sample, smoothing=smoothings)
 # All shares are 11/12: nearly whole, but not whole.
-@example(sample=(np.zeros(2), np.zeros(12), Band(11, 12, 12)), smoothing=Smoothing(0.5, 0.3))
+@example(sample=(np.zeros(2), np.zeros(12), Band(0, 11, 12)), smoothing=Smoothing(0.5, 0.3))
 def test_slopes_are_those_of_all_pairs(sample, smoothing, name):
     band = sample[2]
     plane = smoothed(name, *sample, smoothing)
@@ -342,12 +342,28 @@ def test_pairs_at_an_end_of_the_smoothed_part_are_outside_it(name, band, seed):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
 
 
+@structural
+@pytest.mark.parametrize("seed", range(4))
+def test_curvature_of_rows_whose_negatives_are_above_inside_and_beyond_at_once(name, seed):
+    """All scores within the width of the ranks, and most ranks above the band: rows are mixed, and lose beyond it."""
+    random = np.random.default_rng(seed)
+    m = 6
+    scores = np.concatenate([0.3 + 0.4 * random.random(m), random.random(15)])
+    band = Band(12, 13, 15)
+    smoothing = Smoothing(0.1, 1.0)
+    rows = reference_smoothed.structural_rows(Pairs.of(scores[:m], scores[m:], band, smoothing), band, tail=True)
+    assert np.count_nonzero((rows.mix > 0) & (rows.mix < 1)) > 0
+    found = curvature(risk_for(name, band), scores, m, smoothing)
+    expected = curvature_of_all_pairs(name, scores, m, band, smoothing)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+
+
 @names
 def test_far_scores_leave_no_pair_of_negative_weight(name):
     # Next to 1e13 numbers are further apart than the width: a smoothed part would end before it begins.
     positives = np.array([1.0, 1 - 1e13])
     negatives = np.array([0.0, -1e13, -1e13])
-    plane = smoothed(name, positives, negatives, Band(0, 3, 3), Smoothing(1e-3, 0.5))
+    plane = smoothed(name, positives, negatives, Band(0, 3, 3), Smoothing(1e-4, 0.5))
     for graph in plane.curvature():
         if isinstance(graph, Bipartite):
             assert (graph.first <= graph.last).all()
