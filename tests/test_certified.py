@@ -390,6 +390,37 @@ def test_the_effort_grows_while_the_smoothing_stays(monkeypatch):
         assert after == (min(2.0 * before, 16.0) if stays else 1.0)
 
 
+def overlapping(seed, fpr_range):
+    """Classes that overlap so much that no model beats the constant scorer."""
+    random = np.random.default_rng(seed)
+    positives = random.normal(size=(40, 5)) + [0.3, 0.0, 0.0, 0.0, 0.0]
+    return Sample(positives, random.normal(size=(400, 5)), Band.from_range(fpr_range, 400))
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.02, 0.05)])
+def test_a_collapse_is_proved_in_few_passes(fpr_range, monkeypatch):
+    # The minimiser shrinks with the smoothing; a search towards the origin follows it without a pass.
+    objectives = [make_objective(overlapping(seed, fpr_range), 100.0) for seed in range(3)]
+    rescaled = passes(objectives, 1e-5)
+    monkeypatch.setattr(certified._Solver, "_rescaled", lambda solver, here: here)
+    assert rescaled < 0.5 * passes(objectives, 1e-5)
+
+
+def test_a_path_goes_outwards_without_a_pass(monkeypatch):
+    # The model grows with C; a search away from the origin takes most of that growth for nothing.
+    def passes_of_path(seed):
+        objective = make_objective(make_sample(seed, m=100, n=1000, d=5, shift=0.5, fpr_range=(0.0, 1.0)), 1.0)
+        warm = None
+        for C in np.logspace(-3, 4, 8):
+            warm = minimize(replace(objective, C=C), Settings(), warm=warm)
+            assert warm.status is Status.CONVERGED
+        return objective.problem.passes
+
+    rescaled = sum(passes_of_path(seed) for seed in range(3))
+    monkeypatch.setattr(certified._Solver, "_rescaled", lambda solver, here: here)
+    assert rescaled < 0.9 * sum(passes_of_path(seed) for seed in range(3))
+
+
 def test_a_search_that_only_flattens_the_slope_costs_passes(monkeypatch):
     # Far from the minimum, and with long tails, a step can end on the other side, where it is as flat and higher.
     objectives = []
