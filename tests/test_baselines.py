@@ -54,7 +54,7 @@ def array_api_checks(monkeypatch):
     [
         AsymmetricSVC(),
         AsymmetricSVC(0.1, 0.05, target_fpr=0.1),
-        PartialAUCBoost(),
+        PartialAUCBoost(n_rounds=10),
         PartialAUCBoost((0.05, 0.2), n_rounds=5, n_knots=4, target_fpr=0.05),
         GreedyPartialAUC(),
         GreedyPartialAUC((0.05, 0.2), n_weights=5, target_fpr=0.05),

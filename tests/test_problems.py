@@ -103,6 +103,21 @@ def test_scores(problem):
     assert len(scores.negatives) == N_ROWS - M
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_scores_of_single_precision_are_added_up_in_double(form):
+    problem = RowsProblem(as_rows(form(X.astype(np.float32))), POSITIVE)
+    scores = problem.scores(np.ones(N_FEATURES))
+    assert scores.positives.dtype == scores.negatives.at(np.arange(3)).dtype == np.float64
+
+
+def test_a_plane_is_made_of_the_rows_with_weight():
+    members = Members.among(np.array([True, False, False, True, False]))
+    plane = Plane(0.0, 0.0, np.array([1.0, 2.0]), np.array([0.0, 3.0]), np.array([0, 2]))
+    weights, rows = members.weighted(plane)
+    np.testing.assert_array_equal(weights, [1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(rows, [0, 3, 4])
+
+
 @every
 def test_passes(problem):
     scores = problem.scores(np.zeros(problem.n_features))

@@ -65,7 +65,7 @@ class AsymmetricSVC(LinearBandClassifier):
     target_fpr : float, optional
         The false-positive rate of `predict` on the training negatives; 0.05 by default.
     random_state : int, RandomState instance or None, default None
-        Seeds the sample of pairs that the curvature is estimated from; None and 0 give the same.
+        Seeds the sample of rows that the curvature is estimated from; None and 0 give the same.
     verbose : int, default 0
         1 prints a line for each step.
 

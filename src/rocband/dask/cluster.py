@@ -17,6 +17,8 @@ __all__ = ["gather", "keep", "memory", "task"]
 
 # Seconds that a cluster may be without any worker; the key "rocband.patience" of Dask's configuration changes it.
 _PATIENCE = 30.0
+# Seconds between two looks at the cluster while results are awaited.
+_LOOK_AGAIN = 1.0
 
 
 def task(function: Any, *arguments: Any) -> Any:
@@ -72,7 +74,7 @@ def _watch(client: Client, futures: list[Any], results: Any) -> None:
     seen = time.monotonic()
     while True:
         try:
-            results.exception(timeout=min(1.0, patience))
+            results.exception(timeout=min(_LOOK_AGAIN, patience))
             return
         except CancelledError:
             return

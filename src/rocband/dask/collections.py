@@ -20,6 +20,10 @@ __all__ = ["Table", "block_features", "blocks_of", "feature_dtype", "is_collecti
 
 # Features are kept on the workers when they fill at most this share of their memory, and else read in every pass.
 _SHARE_OF_MEMORY = 0.4
+# Kinds of array whose entries are real numbers: floating point, integers with and without a sign, and booleans.
+_REAL_KINDS = "fiub"
+# So many columns that are not numbers are named.
+_SHOWN = 3
 
 
 def is_collection(X: Any) -> bool:
@@ -34,7 +38,7 @@ def template(X: Any) -> Any:
         return X._meta
     if getattr(X, "ndim", None) != 2:
         raise ValueError(f"X must be a Dask array or data frame of rows and columns, got {type(X).__name__}.")
-    if X.dtype.kind not in "fiub":
+    if X.dtype.kind not in _REAL_KINDS:
         raise ValueError(f"X must hold real numbers, got an array of dtype {X.dtype}.")
     return np.empty((0, X.shape[1]))
 
@@ -42,8 +46,10 @@ def template(X: Any) -> Any:
 def _check_columns(dtypes: pd.Series) -> None:
     wrong = [f"{name!r} ({dtype})" for name, dtype in dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)]
     if wrong:
-        others = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-        raise ValueError(f"X has columns that are not numbers: {', '.join(wrong[:3])}{others}; encode or drop them.")
+        others = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        raise ValueError(
+            f"X has columns that are not numbers: {', '.join(wrong[:_SHOWN])}{others}; encode or drop them."
+        )
 
 
 def feature_dtype(X: Any) -> np.dtype[Any]:

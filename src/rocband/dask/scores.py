@@ -136,7 +136,7 @@ class DistributedNegatives:
     def reaching(self, k: int) -> FloatArray:
         """Return the scores of at least the ``k``-th highest, ascending: more than k where some tie with it."""
         values, _ = self._at_least(k)
-        ranked = np.sort(values)
+        ranked: FloatArray = np.sort(values)
         lowest = ranked[len(ranked) - k]
         reaching: FloatArray = ranked[ranked >= lowest]
         return reaching

@@ -21,6 +21,10 @@ _MOST_BUDGETS = 64
 _EIGENVALUE_NOISE = 1e-7
 # How exactly eigenvalues are found, relative to the largest; what is missing is added to the shift.
 _EIGENVALUE_TOLERANCE = 1e-4
+# A linear model is written as a combination of rows to rounding, in some times as many steps as it has coefficients:
+# exact arithmetic would need one for each.
+_ROUNDING = 1e-15
+_STEPS_PER_COEFFICIENT = 10
 # Up to this many rows all eigenvalues are found: ARPACK needs fewer vectors than rows.
 _FEW_ROWS = 32
 
@@ -111,8 +115,8 @@ class Gram:
     def coefficients_of(self, w: FloatArray) -> FloatArray:
         """Return coefficients of the rows that make up the coefficients ``w`` of the features of a linear kernel."""
         features = self._features(slice(None))
-        most_steps = 10 * len(w)  # with rounding, some times the number of unknowns
-        solved: FloatArray = lsqr(features.T, w, atol=1e-15, btol=1e-15, iter_lim=most_steps)[0]
+        most_steps = _STEPS_PER_COEFFICIENT * len(w)
+        solved: FloatArray = lsqr(features.T, w, atol=_ROUNDING, btol=_ROUNDING, iter_lim=most_steps)[0]
         return solved
 
 
@@ -135,7 +139,7 @@ def _extreme_eigenvalue(matrix: LinearOperator, shift: float) -> tuple[float, fl
     """Find the eigenvalue of a matrix that is furthest from ``shift``, and how far off it may be."""
     n = matrix.shape[0]
     moved = LinearOperator((n, n), matvec=lambda v: matrix.matvec(v) - shift * v, dtype=np.float64)
-    start = np.random.default_rng(0).standard_normal(n)
+    start = np.random.default_rng(0).standard_normal(n)  # always the same, so that a fit is repeatable
     try:
         values, vectors = eigsh(moved, k=1, which="LM", v0=start, tol=_EIGENVALUE_TOLERANCE)
     except ArpackNoConvergence:

@@ -153,13 +153,14 @@ class _Solver:
         origin = self.objective.origin
         here = self.objective.tangent_at(w, scores, self.smoothing)
         self.best = here
-        if w is origin:
+        if w is origin:  # whose scores are then not worth another pass
             self.origin_scores = scores
         else:
             self.origin_scores = self.problem.scores(origin)
             here = self._rescaled(here)
         while True:
-            # A plane here lies below the risk everywhere; with the planes so far it gives a bound.
+            # Planes lie below the risk everywhere, so that min over w of 1/2 |w - origin|^2 + C max_k plane_k(w) is a
+            # bound; the smoothed choice here gives one plane more.
             gradient = self._add_plane(here)
             self.history.record(self.best.objective, self.certificate.bound)
             if self._converged or self.history.spent:
@@ -202,6 +203,7 @@ class _Solver:
         That is the gain of the last Newton step; or, where features are many, the part that the gradient has in the gap
         of the plane. The more steps are taken with the same smoothing, the more the curvature is worth.
         """
+        # With this plane alone for its risk the objective is quadratic, and |gradient|^2 / 2 above its minimum.
         promise = float(self.problem.inner(gradient, gradient)) if self.pace.by_gradient else self.gain
         limit = _SMOOTHING_SHARE * max(self.settings.tol, promise / self.objective.C)
         margin = self.pace.sharpen if plane.margin_error > limit else 1.0
@@ -212,7 +214,7 @@ class _Solver:
         return sharper
 
     def _newton(self, here: TangentPoint, gradient: FloatArray) -> TangentPoint:
-        """Take a Newton step on the smoothed objective."""
+        """Take a Newton step on the smoothed objective: (I + C H) direction = -gradient, H the smoothed curvature."""
         direction = newton.direction(
             self.problem, here.plane.curvature(), self.objective.C, gradient, self.settings.random, self.effort
         )
@@ -248,7 +250,7 @@ class _Solver:
                 low = step
             else:
                 high = step
-            if low == high:
+            if low == high:  # it still falls at the minimiser of the planes: no trial lies further
                 break
             step = (low + high) / 2
         self._add_sharp(self.objective.risk.sharp(self.best.scores))
@@ -271,6 +273,7 @@ class _Solver:
 
     def _search(self, here: TangentPoint, direction: FloatArray, along: Scores, step: float = 1.0) -> TangentPoint:
         """Find a step that at least halves the slope of the smoothed objective along the direction, and lowers it."""
+        # The slope at a step t is (w + t direction - origin) . direction + C (plane there) . (scores of direction).
         first = self.objective.slope(here.w, here.plane, direction, along)
         if abs(first) <= _NOISE * self.objective.C * self.settings.tol:
             return here

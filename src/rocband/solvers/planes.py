@@ -97,7 +97,7 @@ class Planes:
         heights = self.offsets + self.inner(self.slopes, origin)
         self._weights = simplex_qp(C * self._gram, heights, self._weights)
         self._prune()
-        # The dual value at these multipliers: a bound, however accurate they are.
+        # multipliers . heights - |sum_k multipliers_k slope_k|^2 / 2 is a bound, however accurate they are.
         multipliers = C * self._weights
         pull = multipliers @ self.slopes
         heights = self.offsets + self.inner(self.slopes, origin)
@@ -149,7 +149,10 @@ def simplex_qp(gram: FloatArray, heights: FloatArray, start: FloatArray) -> Floa
 
 
 def _on_active(gram: FloatArray, heights: FloatArray, active: list[int]) -> tuple[FloatArray, float]:
-    """Solve the problem with only the active planes and no signs; also its multiplier of the sum."""
+    """Solve the problem with only the active planes and no signs; also its multiplier of the sum.
+
+    Where gram a + level = heights and sum a = 1, the gradient heights - gram a has the same entry for all planes.
+    """
     k = len(active)
     system = np.ones((k + 1, k + 1))
     system[:k, :k] = gram[np.ix_(active, active)]
