@@ -42,8 +42,14 @@ class TestPrinted:
         document = json.loads(run("evaluate", "test.csv", *arguments, "--json").stdout)
         shown = [point["PPV"] for point in document["scorers"]["old"]["operating_points"]]
         assert shown == points["PPV"].tolist()
-        code = python_of(run("report", "test.csv", *arguments, "-o", "page.html"))
-        assert calls_of(code, "report.write")[0]["prevalence"] == str(prevalence)
+
+    def test_nor_of_a_report(self):
+        settings = (*FEW_DRAWS, "--prevalence", 0.95, "--title", "A title")
+        code = python_of(run("report", "test.csv", *LABELS, *SCORES, *settings, "-o", "page.html"))
+        (given,) = calls_of(code, "report.write")
+        assert given["prevalence"] == "0.95"
+        assert given["title"] == "'A title'"
+        assert given["n_draws"] == "200"
 
     def test_all_settings_of_a_study(self):
         settings = ("--confidence", 0.9, "--method", "bootstrap", "--draws", 150, "--seed", 7, "--at", 0.2)
