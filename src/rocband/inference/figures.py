@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -336,8 +335,8 @@ def _row_products(first: FloatArray, second: FloatArray) -> FloatArray:
 def _interpolated(x: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray:
     """Return, for each row, the height of the polyline at one place: the upper end where it is vertical."""
     rows = np.arange(len(x))
-    passed = map(partial(np.searchsorted, side="right"), x, at)
-    last = np.clip(np.fromiter(passed, np.intp, len(x)), 1, x.shape[1] - 1)
+    passed = np.count_nonzero(x <= at[:, np.newaxis], axis=1)
+    last = np.clip(passed, 1, x.shape[1] - 1)
     x0 = x[rows, last - 1]
     x1 = x[rows, last]
     y0 = y[rows, last - 1]

@@ -109,32 +109,26 @@ class Exchanges:
         scale = _Scale.of(sample, figure, pair)
         self.shares = scale.shares
         m = sample.sizes[0]
-        positives = slice(None, m)
-        negatives = slice(m, None)
+        counted = sample.clusters is None
+        positives = _Kinds.of(scale.first[:m], scale.second[:m], scale.shares, counted)
+        negatives = _Kinds.of(scale.first[m:], scale.second[m:], scale.shares, counted)
+        self.sides = (positives, negatives)
         self.coins: _Coins
         if sample.clusters is None:
-            self.sides = (
-                _Kinds.counted(scale.first[positives], scale.second[positives]),
-                _Kinds.counted(scale.first[negatives], scale.second[negatives]),
-            )
             self.coins = _CoinOfEachSample(self.sides)
         else:
-            self.sides = (
-                _Kinds.single(scale.first[positives], scale.second[positives]),
-                _Kinds.single(scale.first[negatives], scale.second[negatives]),
-            )
             self.coins = _CoinOfEachGroup(sample.clusters)
 
     def judged(self, n_draws: int, generator: np.random.Generator, verbose: int = 0) -> Judgement:
         """Toss the coins so many times."""
-        positives, negatives = self.sides
-        (difference,), (error,) = self._differences((positives.own[np.newaxis], negatives.own[np.newaxis]))
         drawn = [
-            self._differences(self.coins.toss(len(numbers), generator))
+            self._differences(self._with_sample(self.coins.toss(len(numbers), generator)))
             for numbers in blocks(n_draws, self._entries, verbose)
         ]
-        differences = np.concatenate([part[0] for part in drawn])
-        errors = np.concatenate([part[1] for part in drawn])
+        difference = drawn[0][0][0]
+        error = drawn[0][1][0]
+        differences = np.concatenate([part[0][1:] for part in drawn])
+        errors = np.concatenate([part[1][1:] for part in drawn])
         varies = bool(error > 0)
         if not varies:
             # Nothing to divide by: differences are compared as they are.
@@ -147,6 +141,11 @@ class Exchanges:
         falling = np.sort(exchanged)[::-1]
         return Judgement(float(difference), float(error), varies, float(statistic), falling)
 
+    def _with_sample(self, swapped: _Swapped) -> _Swapped:
+        """Put the sample as it is before its exchanges, so that both come out of the same sums."""
+        positives, negatives = (np.vstack((side.own, each)) for side, each in zip(self.sides, swapped, strict=True))
+        return positives, negatives
+
     @property
     def _entries(self) -> int:
         n_kinds = sum(len(side.count) for side in self.sides)
@@ -157,7 +156,7 @@ class Exchanges:
         ones = np.ones(len(swapped[0]))
         figures = []
         effects = []
-        heights, widths = (side.rates(self.shares, own) for side, own in zip(self.sides, swapped, strict=True))
+        heights, widths = (side.rates(own) for side, own in zip(self.sides, swapped, strict=True))
         for y, x in zip(heights, widths, strict=True):
             effects.append(self.figure.effects(x, y))
             # Last, since it overwrites the corners.
@@ -278,40 +277,56 @@ class _Kinds:
         How many samples are of that kind.
     own : array
         How many of them have the two ranges the other way round in the sample itself.
+    shares : sparse array of shape (n_ranges, n_pieces)
+        Which share of a range lies on each piece.
     """
 
     first: IndexArray
     second: IndexArray
     count: FloatArray
     own: FloatArray
+    shares: sparse.csr_array
 
     @classmethod
-    def counted(cls, first: IndexArray, second: IndexArray) -> _Kinds:
-        """Count samples of the same two ranges together, whichever scorer has which: exchanged, they are alike."""
+    def of(cls, first: IndexArray, second: IndexArray, shares: sparse.csr_array, counted: bool) -> _Kinds:
+        """Count samples of the same two ranges together, whichever scorer has which, or leave each alone.
+
+        Exchanged, those together are alike; but each must be alone where groups have one coin.
+        """
+        if not counted:
+            return cls(first, second, np.ones(len(first)), np.zeros(len(first)), shares)
         earlier = np.minimum(first, second)
         later = np.maximum(first, second)
         code = earlier * (int(later.max()) + 1) + later
         _, chosen, kind, count = np.unique(code, return_index=True, return_inverse=True, return_counts=True)
         own = np.bincount(kind, first > second).astype(np.float64)
-        return cls(earlier[chosen], later[chosen], count.astype(np.float64), own)
-
-    @classmethod
-    def single(cls, first: IndexArray, second: IndexArray) -> _Kinds:
-        """Leave each sample alone."""
-        return cls(first, second, np.ones(len(first)), np.zeros(len(first)))
+        return cls(earlier[chosen], later[chosen], count.astype(np.float64), own, shares)
 
     @cached_property
     def size(self) -> float:
         """Number of samples."""
         return float(self.count.sum())
 
-    def rates(self, shares: sparse.csr_array, swapped: FloatArray) -> tuple[FloatArray, FloatArray]:
+    @cached_property
+    def _held(self) -> tuple[FloatArray, FloatArray]:
+        """How many samples each piece holds by either scorer when none is exchanged."""
+        n_ranges = self.shares.shape[0]
+        by_first = np.bincount(self.first, self.count, n_ranges)
+        by_second = np.bincount(self.second, self.count, n_ranges)
+        return by_first @ self.shares, by_second @ self.shares
+
+    @cached_property
+    def _moves(self) -> sparse.csr_array:
+        """What one exchanged sample of each kind, one column each, moves to the first scorer's pieces."""
+        moves: sparse.csr_array = (self.shares[self.second] - self.shares[self.first]).T.tocsr()
+        return moves
+
+    def rates(self, swapped: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return one coordinate of the corners of both scorers' curves, once so many of each kind are exchanged."""
-        by_first = shares[self.first]
-        by_second = shares[self.second]
+        by_first, by_second = self._held
         # Whatever one scorer's curve loses, the other's gains.
-        moved: FloatArray = ((by_second - by_first).T @ swapped.T).T
-        return self._cumulated(self.count @ by_first + moved), self._cumulated(self.count @ by_second - moved)
+        moved: FloatArray = (self._moves @ swapped.T).T
+        return self._cumulated(by_first + moved), self._cumulated(by_second - moved)
 
     def _cumulated(self, counts: FloatArray) -> FloatArray:
         ends = np.zeros((len(counts), counts.shape[1] + 1))
