@@ -213,7 +213,7 @@ class TestPredict:
         np.testing.assert_allclose(pd.read_csv("a.csv")["score"], pd.read_csv("b.csv")["score"])
 
     def test_a_model_of_an_array(self, tables):
-        model = PartialAUCSVC().fit(TRAIN[["age", "new"]].to_numpy(), TRAIN["sick"])
+        model = PartialAUCSVC(pos_label="yes").fit(TRAIN[["age", "new"]].to_numpy(), TRAIN["sick"])
         persist.save(model, "plain.rocband")
         TEST[["age", "new"]].to_csv("two.csv", index=False)
         run("predict", "plain.rocband", "two.csv", "-o", "s.csv")

@@ -110,9 +110,12 @@ class TestEvaluate:
         scores = TEST.assign(perfect=(TEST["sick"] == "yes") + 0.0, noise=np.arange(600) % 7)
         scores.to_csv("a.csv", index=False)
         arguments = ("compare", "a.csv", *LABELS, "--score", "perfect", "--score", "noise", "--fpr", 0, 0.1)
-        assert "< 0.001\n" in run(*arguments).stdout
-        assert "< 0.02\n" in run(*arguments, "--draws", 100).stdout
-        assert "< 0.0005\n" in run(*arguments, "--score", "old").stdout
+        # An exchange of ranks counts once: 1 / 2001, 1 / 101, and three times 1 / 2001 for three pairs.
+        assert "< 0.0005\n" in run(*arguments).stdout
+        assert "< 0.01\n" in run(*arguments, "--draws", 100).stdout
+        assert "< 0.002\n" in run(*arguments, "--score", "old").stdout
+        # Of draws those on one side count twice: 2 / 2001.
+        assert "< 0.001\n" in run(*arguments, "--method", "spacings").stdout
         assert "<" not in run(*arguments, "--method", "analytic").stdout
 
 

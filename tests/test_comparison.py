@@ -192,7 +192,8 @@ def test_interval_and_p_value_agree(seed, method, band, confidence, grid, groupe
         assert excluded == (result.pvalue < round(1 - confidence, 9))
     else:
         # Quantiles lie between two draws, and p-values count whole ones.
-        assert excluded == (result.pvalue < 1 - confidence) or abs(result.pvalue - (1 - confidence)) <= 2 / 200
+        near = 2 / 200 + 1e-12  # such as 0.21 and 0.2, whose difference is a little more in floating point
+        assert excluded == (result.pvalue < 1 - confidence) or abs(result.pvalue - (1 - confidence)) <= near
 
 
 class TestOneAnswer:

@@ -211,13 +211,13 @@ def test_data_frame_from_parquet(data, tmp_path):
     stored = dd.read_parquet(tmp_path)
     stored = stored[stored["x0"] > -10]  # a filter: nobody knows how many rows are left
     X, y = stored[["x0", "x1", "x2", "x3"]], stored["label"]
-    model = PartialAUCSVC(BAND).fit(X, y)
-    local = rocband.PartialAUCSVC(BAND).fit(table[["x0", "x1", "x2", "x3"]], table["label"])
+    model = PartialAUCSVC(BAND, pos_label="well").fit(X, y)
+    local = rocband.PartialAUCSVC(BAND, pos_label="well").fit(table[["x0", "x1", "x2", "x3"]], table["label"])
     assert_same_model(model, local)
     np.testing.assert_array_equal(model.feature_names_in_, local.feature_names_in_)
     np.testing.assert_array_equal(model.predict(X).compute(), local.predict(table[["x0", "x1", "x2", "x3"]]))
-    assert_same_model(PartialAUCSVC(BAND).fit(X, table["label"].to_numpy()), local)
-    assert_same_model(PartialAUCSVC(BAND).fit(X.to_dask_array(), y), local)
+    assert_same_model(PartialAUCSVC(BAND, pos_label="well").fit(X, table["label"].to_numpy()), local)
+    assert_same_model(PartialAUCSVC(BAND, pos_label="well").fit(X.to_dask_array(), y), local)
 
 
 def test_columns_that_are_not_numbers(data):
@@ -232,8 +232,8 @@ def test_columns_of_several_kinds_of_number(data):
     table = frame(*data).astype({"x0": "float32", "x1": "Float64"}).assign(x2=lambda t: t["x2"].round().astype(int))
     columns = ["x0", "x1", "x2", "x3"]
     stored = dd.from_pandas(table, npartitions=2)
-    model = PartialAUCSVC(BAND).fit(stored[columns], stored["label"])
-    assert_same_model(model, rocband.PartialAUCSVC(BAND).fit(table[columns].astype(float), table["label"]))
+    model = PartialAUCSVC(BAND, pos_label="well").fit(stored[columns], stored["label"])
+    assert_same_model(model, rocband.PartialAUCSVC(BAND, pos_label="well").fit(table[columns].astype(float), table["label"]))
 
 
 # What is wrong with the data

@@ -16,12 +16,12 @@ import rocband
 HOME = Path(rocband.__file__).parent
 # From the ground up: a room imports from its own floor and from those below. DESIGN's list, read from its solid ground.
 FLOORS = [
-    {"_types", "_errors", "_progress", "_files", "_input", "ranks"},
+    {"_types", "_errors", "_warnings", "_progress", "_files", "_input", "ranks"},
     {"risks", "rows"},
     {"kernels", "problems"},
     {"solvers"},
     {"metrics", "inference", "threshold"},
-    {"anchor", "_base", "linear", "linear_cv", "kernel", "stacking"},
+    {"anchor", "_hints", "_base", "linear", "linear_cv", "kernel", "stacking"},
     {"study", "datasets"},
     {"plot", "report", "persist", "baselines", "dask", "torch"},
     {"demo", "cli"},
@@ -29,7 +29,7 @@ FLOORS = [
 ]
 # The underscore of these says that users should not import them. They are where the rooms agree: on types, on how an
 # error or a line of progress reads, on how input is checked, files are written and estimators predict.
-SHARED = {"_types", "_errors", "_progress", "_files", "_input", "_base"}
+SHARED = {"_types", "_errors", "_warnings", "_progress", "_files", "_input", "_hints", "_base"}
 # What knows scores and labels, and no model.
 STATISTICS = {"metrics", "inference", "threshold", "study"}
 MODELS = {"rows", "kernels", "problems", "solvers", "anchor", "_base", "linear", "linear_cv", "kernel", "stacking"}
@@ -169,7 +169,9 @@ def test_no_private_attribute_of_a_module_is_taken():
             and node.attr.startswith("_")
             and not node.attr.startswith("__")
         ]
-    assert not taken, "\n".join(taken)
+    # Documented, and the one way to end a process whatever its threads do.
+    private = [each for each in taken if not each.endswith("os._exit")]
+    assert not private, "\n".join(private)
 
 
 def test_risks_know_numbers_only():

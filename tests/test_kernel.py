@@ -75,6 +75,8 @@ def array_api_checks(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::rocband.CollapsedSolutionWarning")
 @pytest.mark.usefixtures("array_api_checks")
+@pytest.mark.filterwarnings("ignore::rocband.PositiveClassWarning")  # one check has the labels 1 and 2
+@pytest.mark.filterwarnings("ignore:The model gives every row the same score because C=1 :UserWarning")
 @parametrize_with_checks(
     [
         KernelPartialAUCSVC(),
@@ -381,7 +383,8 @@ def test_single_precision_lists_and_frames(data, n_components):
     assert single.support_vectors_.dtype == np.float32
     assert single.objective_ == pytest.approx(model.objective_, abs=2e-4 * model.C)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    named = KernelPartialAUCSVC(BAND, n_components=n_components).fit(frame, np.array(["no", "yes"])[y])
+    text = KernelPartialAUCSVC(BAND, n_components=n_components, pos_label="yes")
+    named = text.fit(frame, np.array(["no", "yes"])[y])
     np.testing.assert_array_equal(named.feature_names_in_, ["a", "b", "c"])
     np.testing.assert_array_equal(named.predict(frame) == "yes", model.predict(X) == 1)
     np.testing.assert_array_equal(clone(model).fit(X.tolist(), y.tolist()).dual_coef_, model.dual_coef_)
@@ -401,6 +404,7 @@ def test_clone_pickle_and_repeat(data, surrogate, n_components):
 
 
 @pytest.mark.filterwarnings("ignore::rocband.CollapsedSolutionWarning")  # of the nearly linear kernel
+@pytest.mark.filterwarnings("ignore:The model gives every row the same score because C=1 :UserWarning")
 @pytest.mark.parametrize("n_components", [None, 30])
 def test_grid_search_over_gamma_and_C(data, n_components):
     X, y = data

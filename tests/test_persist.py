@@ -107,7 +107,7 @@ class TestRoundTrip:
 
     def test_text_labels(self, path):
         labels = np.where(Y == 1, "sick", "healthy")
-        model = PartialAUCSVC().fit(X, labels)
+        model = PartialAUCSVC(pos_label="sick").fit(X, labels)
         again = persist.load(persist.save(model, path))
         assert again.predict(X[:50]).tolist() == model.predict(X[:50]).tolist()
         assert again.classes_.dtype.kind == "U"
@@ -461,7 +461,7 @@ class TestOnnx:
 
     def test_text_labels(self, path):
         labels = np.where(Y == 1, "sick", "healthy")
-        self.check(PartialAUCSVC().fit(X, labels), X, X, path)
+        self.check(PartialAUCSVC(pos_label="sick").fit(X, labels), X, X, path)
 
     def test_missing_numbers_without_an_imputer_stay_missing(self, path):
         persist.to_onnx(MODELS["linear"][0], path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from collections.abc import Callable
@@ -160,7 +161,7 @@ class Decoder:
             if not known or (name in _LIMITED and item not in _LIMITED[name]):
                 raise ModelFileError(f"it gives {node['object']} an attribute {name!s:.60} that it cannot have")
         value = cls.__new__(cls)
-        for name, item in state.items():
+        for name, item in (_later_parameters(cls, state) | state).items():
             object.__setattr__(value, name, item)
         return value
 
@@ -178,6 +179,14 @@ def _class(name: Any) -> Any:
 def _fields(cls: Any) -> tuple[str, ...]:
     """Names of the fields of a class with slots, which are attributes of the class too."""
     return tuple(getattr(cls, "__slots__", ()))
+
+
+def _later_parameters(cls: Any, state: dict[str, Any]) -> dict[str, Any]:
+    """Return the defaults of our own parameters that the version which wrote the file did not have yet."""
+    if not cls.__module__.startswith("rocband."):
+        return {}
+    parameters = inspect.signature(cls).parameters.values()
+    return {one.name: one.default for one in parameters if one.name not in state and one.default is not one.empty}
 
 
 def _state(value: Any) -> dict[str, Any]:
