@@ -21,6 +21,7 @@ import pytest
 from command_line import ARGUMENTS, FEW_DRAWS, TEST, TRAIN, execute, fails, fit, fitted, python_of, run
 from rocband import persist
 from rocband._files import check_target, is_standard_output, open_whole, write_whole
+from rocband.cli.commands.predict import _parquet_schema
 from rocband.cli.formats import delimited
 
 pytestmark = pytest.mark.usefixtures("tables")
@@ -207,6 +208,25 @@ class TestSpreadsheets:
         assert set(pd.read_csv("s.csv")["label"]) == {"'=yes", "no"}
         run("predict", "m", "test.csv", "-o", "s.parquet")
         assert set(pd.read_parquet("s.parquet")["label"]) == {"=yes", "no"}
+
+    def test_types_of_a_parquet_file_hold_for_all_chunks(self):
+        table = TEST.assign(
+            count=pd.array([None if k < 150 else k for k in range(600)], dtype="Int64"),
+            flag=pd.array([None if k < 150 else k % 2 == 0 for k in range(600)], dtype="boolean"),
+            text=[None if k < 150 else f"t{k}" for k in range(600)],
+        )
+        fitted()
+        for part, name in ((table, "a.parquet"), (table[::-1], "b.parquet")):
+            part.to_parquet(name, index=False)
+            run("predict", "model.rocband", name, "-o", "s.parquet", "--keep", "count,flag,text", "--chunk-rows", 100)
+            kept = pd.read_parquet("s.parquet")
+            for column in ("count", "flag", "text"):
+                assert kept[column].isna().tolist() == part[column].isna().tolist()
+                assert kept[column].dropna().tolist() == part[column].dropna().tolist()
+
+    def test_a_column_that_starts_empty_may_hold_text_later(self):
+        empty = pd.DataFrame({"text": pd.Series([None], dtype=object), "score": [1.0]})
+        assert [str(kind) for kind in _parquet_schema(empty).types] == ["string", "double"]
 
     def test_copies_look_as_they_do_in_the_file(self):
         fitted()

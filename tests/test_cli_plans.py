@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from command_line import FEW_DRAWS, QUICK, TEST, TRAIN, execute, fails, fit, fitted, python_of, run
 from rocband import persist
 from rocband._errors import ParameterError
-from rocband.cli.failures import as_failure, with_options
+from rocband.cli.failures import as_failure, with_options, without_escapes
 from rocband.study import Study
 
 pytestmark = pytest.mark.usefixtures("tables")
@@ -131,6 +132,9 @@ class TestNames:
     def test_an_error_names_the_option_of_its_parameter(self, command, error, sentence):
         assert as_failure(ParameterError(*error), command).message == sentence
 
+    def test_errors_of_click_are_shown_without_escapes(self):
+        assert without_escapes(click.UsageError("no \x1b[31m option")).message == "no \\x1b[31m option"
+
     def test_english_is_left_alone(self):
         options = {"C": "--C", "anchor": "--anchor", "fpr_range": "--fpr", "surrogate": "--surrogate"}
         text = "use surrogate='ramp' or C=3, a wider fpr_range, or an anchor; column 'C' has vitamin C"
@@ -243,6 +247,11 @@ class TestRemarks:
     def test_a_column_that_equals_the_target(self, codes):
         TRAIN[["age", "sick"]].assign(copy=np.where(TRAIN["sick"] == "yes", *codes)).to_csv("a.csv", index=False)
         said = "column copy says of every row what the target sick says; leave it out with --drop copy"
+        assert said in run("fit", "a.csv", *TO_MODEL).stderr
+        backwards = pd.read_csv("a.csv")[::-1]
+        first = backwards["sick"].iloc[0]
+        # Whichever class the first row is of.
+        pd.concat([backwards[backwards["sick"] != first], backwards]).to_csv("a.csv", index=False)
         assert said in run("fit", "a.csv", *TO_MODEL).stderr
         nearly = np.where(np.arange(600) == 5, "no" if TRAIN["sick"][5] == "yes" else "yes", TRAIN["sick"])
         TRAIN[["age", "sick"]].assign(copy=nearly).to_csv("b.csv", index=False)

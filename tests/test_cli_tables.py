@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from command_line import ARGUMENTS, QUICK, TEST, TRAIN, fails, fit, fitted, run
+from command_line import ARGUMENTS, QUICK, TEST, TRAIN, execute, fails, fit, fitted, python_of, run
 from rocband import persist
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -183,6 +183,16 @@ class TestLabels:
             )
         document = run("fit", "a.csv", "--target", "sick", "--positive", "0", *QUICK, "-o", "m", "--json").stdout
         assert json.loads(document)["positives"] == 600 - expected
+
+    def test_truth_values_with_spaces(self):
+        """pandas takes them for text, and so the Python that is printed does."""
+        written = np.where(SMALL["sick"] == "yes", " true", "False ")
+        SMALL.assign(sick=written).to_csv("a.csv", index=False)
+        result = run("fit", "a.csv", "--target", "sick", *QUICK, "-o", "m")
+        first = persist.load("m")[-1].coef_
+        names = execute(python_of(result))
+        assert int(names["y"].sum()) == int((SMALL["sick"] == "yes").sum())
+        np.testing.assert_array_equal(first, persist.load("m")[-1].coef_)
 
     def test_models_of_different_positives(self, tables):
         fitted()

@@ -238,11 +238,11 @@ def fit(data: str, as_json: bool, quiet: bool, **options: Any) -> None:
 
 def _decided(table: TableFile, options: Mapping[str, Any]) -> tuple[TrainingRows, FitPlan]:
     """Read the table and settle what the options leave open."""
-    # Which columns hold categories is settled by the table's names; these are read as text however they look.
-    table = table.with_text([*options["categories"], *named_columns(options["categories"], ())])
     name = options["target"] or table.default_target
     if name is None:
         raise Failure("Say which column holds the labels with --target.")
+    # Labels and categories are read as text however they look; which columns hold the latter, the names will tell.
+    table = table.with_text([name, *options["categories"], *named_columns(options["categories"], ())])
     chunk = table.whole()
     target = Target(name, options["positive"], options["rest"])
     y, labels = target.positive_rows(column(chunk.frame, name, table.name), table)

@@ -41,14 +41,19 @@ class Parquet:
             raise Failure(f"{self._table.name} cannot be read as Parquet: {shortened(error)}") from None
 
     def _chunks(self, reader: pq.ParquetFile, rows: int | None) -> Iterator[Chunk]:
+        import pandas as pd  # noqa: PLC0415
+        import pyarrow as pa  # noqa: PLC0415
+
         schema = reader.schema_arrow
         names = self._layout.name_columns([str(name) for name in schema.names])
         check_names(names, self._table.name)
         self._layout.own_types = _asks_for_types(schema.pandas_metadata)
         indices = [name for name in names if _INDEX.fullmatch(name)]
+        # Truth values stay such in chunks where some are missing, or all.
+        types = {pa.bool_(): pd.BooleanDtype()}
         start = 0
         for batch in [reader.read()] if rows is None else reader.iter_batches(rows):
-            frame = batch.to_pandas(ignore_metadata=True, date_as_object=False)
+            frame = batch.to_pandas(ignore_metadata=True, date_as_object=False, types_mapper=types.get)
             frame.columns = names
             frame.index = range(start, start + len(frame))
             start += len(frame)
