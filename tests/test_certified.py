@@ -427,6 +427,28 @@ def test_a_path_starts_outwards_without_a_pass(monkeypatch):
     assert outwards < 0.9 * sum(passes_of_path(seed) for seed in range(3))
 
 
+def test_a_smoothing_taken_over_is_not_widened_as_much_as_C_changes(monkeypatch):
+    def passes_of_path(seed):
+        objective = make_objective(make_sample(seed, m=100, n=1000, d=5, shift=0.5, fpr_range=(0.0, 1.0)), 1.0)
+        warm = None
+        for C in (1e-2, 1.0, 1e2, 1e4):
+            warm = minimize(replace(objective, C=C), Settings(), warm=warm)
+        return objective.problem.passes
+
+    limited = sum(passes_of_path(seed) for seed in range(3))
+    monkeypatch.setattr(certified, "_WIDEST_AGAIN", np.inf)
+    assert limited < 0.9 * sum(passes_of_path(seed) for seed in range(3))
+
+
+def test_a_start_near_the_minimum_is_not_smoothed_away(monkeypatch):
+    samples = [make_sample(seed, m=50, n=300, d=6, fpr_range=(0.0, 0.3)) for seed in range(3)]
+    starts = [solve(sample, 100.0).w for sample in samples]
+    objectives = [make_objective(sample, 110.0) for sample in samples]
+    sharp = passes(objectives, 1e-4, starts)
+    monkeypatch.setattr(certified, "_RESTART", certified._START)
+    assert sharp < 0.7 * passes(objectives, 1e-4, starts)
+
+
 def test_a_search_that_only_flattens_the_slope_costs_passes(monkeypatch):
     # Far from the minimum, and with long tails, a step can end on the other side, where it is as flat and higher.
     objectives = []

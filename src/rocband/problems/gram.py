@@ -118,9 +118,7 @@ class GramProblem:
 
     def without(self, w: FloatArray, index: IndexArray) -> FloatArray:
         """Return the model without the rows ``index``, numbered as they came."""
-        smaller = w - self._accumulated(w[index], index)
-        smaller[index] = 0.0  # without a trace of rounding
-        return smaller
+        return w - self._accumulated(w[index], index)
 
     def _row_scores(self, w: FloatArray) -> FloatArray:
         return w[self.gram.n_rows :]
