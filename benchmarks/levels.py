@@ -41,8 +41,8 @@ class Case:
     """One cell: sizes, the band's upper end, and how the two scorers resemble each other.
 
     Scores are normal, those of the positives shifted. ``correlation`` is that in each class, ``grid`` what scores are
-    rounded to, and ``spread`` the standard deviation of the second scorer's positives, whose shift is such that the true
-    partial AUCs are equal; ``better`` shifts the first scorer's positives further.
+    rounded to, and ``spread`` the standard deviation of the second scorer's positives, whose shift is such that the
+    true partial AUCs are equal; ``better`` shifts the first scorer's positives further.
     """
 
     m: int
@@ -173,15 +173,15 @@ How often `compare_partial_auc` calls two scorers different, at a p-value below 
 partial AUCs are equal, then where the first is better. Scores are normal, those of the positives shifted by 1.
 
 - *alike*: the scorers correlate by 0.5 in each class; *near*: by 0.95; *ties*: by 0.95, and are rounded to halves.
-- *shapes*: they correlate by 0.8, and the second scorer's positives have one and a half times the standard deviation and
-  a shift that gives both the same true partial AUC, so that the curves cross.
+- *shapes*: they correlate by 0.8, and the second scorer's positives have one and a half times the standard deviation
+  and a shift that gives both the same true partial AUC, so that the curves cross.
 - *power*: alike, with the first scorer's positives shifted further, the less the more samples there are. *At auto's
   level* cuts the p-values of another method so that it rejects as many true nulls as auto does; what is left tells what
   a method finds from how often it errs.
 
 *Auto* is the default: it permutes where the second column says P, and is analytic where it says A. {samples:,} samples
-a level, {power:,} a power, {spacings:,} for spacings, the default before. The simulation's own standard error of a level
-is {error:.1f}, for spacings {more:.1f}. Levels above 6.5 are **bold**.
+a level, {power:,} a power, {spacings:,} for spacings, the default before. The simulation's own standard error of a
+level is {error:.1f}, for spacings {more:.1f}. Levels above 6.5 are **bold**.
 """
 
 

@@ -233,7 +233,9 @@ def test_columns_of_several_kinds_of_number(data):
     columns = ["x0", "x1", "x2", "x3"]
     stored = dd.from_pandas(table, npartitions=2)
     model = PartialAUCSVC(BAND, pos_label="well").fit(stored[columns], stored["label"])
-    assert_same_model(model, rocband.PartialAUCSVC(BAND, pos_label="well").fit(table[columns].astype(float), table["label"]))
+    assert_same_model(
+        model, rocband.PartialAUCSVC(BAND, pos_label="well").fit(table[columns].astype(float), table["label"])
+    )
 
 
 # What is wrong with the data

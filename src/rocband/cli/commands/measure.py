@@ -36,6 +36,8 @@ __all__ = ["compare", "evaluate", "report"]
 
 _PLOT = "Draw the ROC curves into a .png, .svg or .pdf file; an existing one is replaced."
 _POINT_HEAD = ["FPR at most", "threshold", "FPR", "TPR", "PPV", "alerts per 1,000"]
+# How a normal curve ends is anybody's guess: a smaller p-value is only said to be small.
+_SMALLEST_SHOWN = 1e-4
 _BAND = "Band of false-positive rates.  [default: that of the models]"
 
 
@@ -205,10 +207,11 @@ def _comparison_row(one: Comparison, smallest: float) -> list[str]:
 
 
 def _pvalue_text(pvalue: float, smallest: float) -> str:
-    """Return a p-value, or what it is less than where the draws cannot show how much."""
-    if pvalue > smallest:
+    """Return a p-value, or what it is less than where nobody can tell how much."""
+    limit = max(smallest, _SMALLEST_SHOWN)
+    if pvalue > limit:
         return f"{pvalue:.2g}"
-    return f"< {Context(prec=1, rounding=ROUND_CEILING).plus(Decimal(smallest)):f}"
+    return f"< {Context(prec=1, rounding=ROUND_CEILING).plus(Decimal(str(limit))):f}"
 
 
 def _points(study: Study, name: str) -> list[dict[str, float]]:
