@@ -263,9 +263,18 @@ def test_an_eigenvalue_that_is_not_found_is_still_bounded(monkeypatch, X):
     assert np.abs(np.diagonal(matrix) - value).min() <= residual
 
 
-def test_a_shift_makes_up_for_it(X):
-    problem = make_problem(Kernel("sigmoid", 1.0, coef0=-0.5), X)
-    gram = np.tanh(X @ X.T - 0.5)
+INDEFINITE = {
+    "sigmoid": (Kernel("sigmoid", 1.0, coef0=-0.5), lambda products: np.tanh(products - 0.5)),
+    "poly": (Kernel("poly", 1.0, degree=2, coef0=-2.0), lambda products: (products - 2.0) ** 2),
+    "callable": (Kernel(lambda A, B: -(A @ B.T)), lambda products: -products),
+}
+
+
+@pytest.mark.parametrize("kind", INDEFINITE)
+def test_a_shift_makes_up_for_it(X, kind):
+    kernel, definition = INDEFINITE[kind]
+    problem = make_problem(kernel, X)
+    gram = definition(X @ X.T)
     shift = problem.gram.shift
     assert np.linalg.eigvalsh(gram)[0] < -1
     assert shift >= -np.linalg.eigvalsh(gram)[0] * 0.999
