@@ -212,7 +212,8 @@ def given_matrix(matrix):
 def test_lowest_eigenvalue(seed, n, definite):
     random = np.random.default_rng(seed)
     root = random.normal(size=(n, n))
-    matrix = root @ root.T if definite else root + root.T
+    half = root[:, : (n + 1) // 2]  # rounding makes some of the eigenvalues of 0 negative
+    matrix = half @ half.T if definite else root + root.T
     gram = given_matrix(matrix)
     found = -gram.shift
     exact = float(np.linalg.eigvalsh(matrix)[0])
@@ -223,6 +224,22 @@ def test_lowest_eigenvalue(seed, n, definite):
         assert found >= 2 * min(exact, 0.0) - 1e-9
     # What the shift makes up for is found no more.
     np.testing.assert_allclose(gram.between(np.arange(n)), matrix + gram.shift * np.eye(n), atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [20, 60])
+@pytest.mark.parametrize("lowest", [-1e-2, -1e-5, -1e-9])
+def test_a_small_eigenvalue_is_told_from_rounding(n, lowest):
+    # Single precision keeps seven digits of a matrix that is given; a negative eigenvalue below that is its noise.
+    values = np.linspace(0.1, 1.0, n)
+    values[0] = lowest
+    turned, _ = np.linalg.qr(np.random.default_rng(n).normal(size=(n, n)))
+    matrix = (turned * values) @ turned.T
+    shift = given_matrix((matrix + matrix.T) / 2).shift
+    if lowest == -1e-9:
+        assert shift == 0.0
+    else:
+        # Eigenvalues are found to 1e-4 of the largest, and what may be missing is added.
+        assert -lowest * (1 - 1e-6) <= shift <= -lowest + 1e-4
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -246,9 +263,18 @@ def test_an_eigenvalue_that_is_not_found_is_still_bounded(monkeypatch, X):
     assert np.abs(np.diagonal(matrix) - value).min() <= residual
 
 
-def test_a_shift_makes_up_for_it(X):
-    problem = make_problem(Kernel("sigmoid", 1.0, coef0=-0.5), X)
-    gram = np.tanh(X @ X.T - 0.5)
+INDEFINITE = {
+    "sigmoid": (Kernel("sigmoid", 1.0, coef0=-0.5), lambda products: np.tanh(products - 0.5)),
+    "poly": (Kernel("poly", 1.0, degree=2, coef0=-2.0), lambda products: (products - 2.0) ** 2),
+    "callable": (Kernel(lambda A, B: -(A @ B.T)), lambda products: -products),
+}
+
+
+@pytest.mark.parametrize("kind", INDEFINITE)
+def test_a_shift_makes_up_for_it(X, kind):
+    kernel, definition = INDEFINITE[kind]
+    problem = make_problem(kernel, X)
+    gram = definition(X @ X.T)
     shift = problem.gram.shift
     assert np.linalg.eigvalsh(gram)[0] < -1
     assert shift >= -np.linalg.eigvalsh(gram)[0] * 0.999
