@@ -142,7 +142,8 @@ def test_equal_budget(aim, fits):
     assert [sign for rows, sign in seen if rows == 400] == [1] * (fits // 3)
 
 
-def test_a_board_goes_split_by_split_and_keeps_each_figure_under_a_name_of_its_own():
+def test_a_board_goes_split_by_split_and_keeps_each_figure_under_a_name_of_its_own(monkeypatch):
+    monkeypatch.setattr(competitors, "versions", lambda: {"numpy": "2.0"})
     grid = tuple({"C": float(C)} for C in range(16))
     recipes = {"one": Recipe(print, grid, packages=("numpy",)), "other": Recipe(print)}
     settings = {"sets": ["a", "b"], "rows": 100, "splits": 2, "bands": ((0.0, 0.1),), "budget": 8}
@@ -155,6 +156,7 @@ def test_a_board_goes_split_by_split_and_keeps_each_figure_under_a_name_of_its_o
         "a, split 1, one",
     ]
     assert [len(cell.key["grid"]) for cell in cells[:2]] == [8, 1]
+    assert [cell.key["versions"] for cell in cells[:2]] == [{"numpy": "2.0"}, {}]
     assert len({name_of(cell.key) for cell in cells}) == len(cells) == 8
 
 
@@ -164,14 +166,22 @@ def test_sets_that_are_not_there_are_left_out():
     assert left == {"gap_sets": ["a"], "passes": {"a": ()}, "test_sets": [], "repeats": 3}
 
 
-def test_pages_wrap_paragraphs_and_lay_out_tables():
+def test_versions_are_found_under_other_names_too(monkeypatch):
+    monkeypatch.setattr(competitors, "distributions", lambda: {"np": ["numpy"]})
+    assert competitors.version_of("numpy", "numpy") == np.__version__
+    assert competitors.version_of("numpy-for-all", "np.core") == np.__version__
+    assert competitors.version_of("nothing-of-this-name", "nothing") is None
+
+
+def test_pages_wrap_paragraphs_and_lay_out_tables(monkeypatch):
+    monkeypatch.setattr(pages, "versions", lambda: {"numpy": "2.0"})
     assert pages.paragraph("\none\ntwo\n") == ["one two", ""]
     assert max(map(len, pages.paragraph("word " * 100))) <= pages.WIDTH
     assert pages.table(["", "x"], [["a", "1"]]) == ["|  | x |", "|---|---|", "| a | 1 |", ""]
     lines = pages.closing({"dlib": "not here"}, {}, "boards.scale")
     assert lines[0] == "Skipped: dlib (not here)."
     assert not any("Failed" in line for line in lines)
-    assert lines[-1] == "Made by `make bench ARGS=boards.scale`."
+    assert lines[-3:] == ["Versions: numpy 2.0.", "", "Made by `make bench ARGS=boards.scale`."]
 
 
 def test_race():

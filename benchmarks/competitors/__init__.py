@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata
 from types import ModuleType
 from typing import Any
@@ -83,13 +84,22 @@ def available() -> tuple[dict[str, Recipe], dict[str, str]]:
 
 def versions() -> dict[str, str]:
     """Return the versions of the packages that the competitors name and that are there."""
-    installed = metadata.packages_distributions()
-    found = {}
-    for package, imported in [pair for name in names() for pair in load(name).REQUIRES.items()]:
-        # The same import may come under another name, such as xgboost from xgboost-cpu.
-        for there in (package, *installed.get(imported.split(".")[0], ())):
-            try:
-                found.setdefault(package, metadata.version(there))
-            except metadata.PackageNotFoundError:
-                continue
-    return found
+    pairs = [pair for name in names() for pair in load(name).REQUIRES.items()]
+    found = {package: version_of(package, imported) for package, imported in pairs}
+    return {package: version for package, version in found.items() if version is not None}
+
+
+def version_of(package: str, imported: str) -> str | None:
+    """Return the version of a package, which may be installed under another name, as xgboost is from xgboost-cpu."""
+    for name in (package, *distributions().get(imported.partition(".")[0], ())):
+        try:
+            return metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+@cache
+def distributions() -> Mapping[str, list[str]]:
+    """Return what is installed, by the names that it is imported by; reading that takes seconds."""
+    return metadata.packages_distributions()
