@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rocband.metrics import empirical_partial_auc, tpr_at_fpr_score
-from rocband.ranks import past, position, ranks_reached, ranks_touched
+from rocband.ranks import check_range, past, position, ranks_reached, ranks_touched
 from rocband.risks.band import Band
 from rocband.threshold import operating_points
 from rocband.threshold.cutoff import plain_rank
@@ -121,3 +121,22 @@ def test_the_weighted_metric_misses_no_corner_of_many_rows():
     labels = np.repeat([0, 1], [n, 1])
     assert tpr_at_fpr_score(labels, scores, fpr=(n - 1) / n, sample_weight=np.full(n + 1, 0.1)) == 1.0
     assert tpr_at_fpr_score(labels, scores, fpr=(n - 2) / n, sample_weight=np.full(n + 1, 0.1)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("bounds", "name", "meant"),
+    [
+        (0.05, "fpr_range", "got 0.05. Did you mean (0, 0.05)?"),
+        (np.float32(0.25), "fpr_range", ". Did you mean (0, 0.25)?"),
+        (0.8, "tpr_range", "got 0.8. Did you mean (0.8, 1)?"),
+        (1, "fpr_range", "got 1."),
+        (0.0, "fpr_range", "got 0.0."),
+        (5, "fpr_range", "got 5."),
+        (None, "fpr_range", "got None."),
+    ],
+)
+def test_a_single_rate_is_asked_what_it_means(bounds, name, meant):
+    with pytest.raises(ValueError, match="must be a pair") as caught:
+        check_range(bounds, name)
+    assert str(caught.value).startswith(f"{name} must be a pair (low, high) of rates, ")
+    assert str(caught.value).endswith(meant)
