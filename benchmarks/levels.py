@@ -1,11 +1,12 @@
 """How often comparisons of two scorers reject a true null, at a nominal 5%, and a false one.
 
-The run also writes ``docs/levels.md``. It takes some 25 minutes of two cores, and goes on where it stopped.
+The run also writes ``docs/levels.md``. It takes some 15 minutes of two cores, and goes on where it stopped.
 """
 
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
@@ -17,9 +18,10 @@ from scipy.stats import norm
 from benchmarks.cells import Cell, fill, kept_in
 from benchmarks.pages import closing, save_page, table
 from rocband.inference import compare_partial_auc
+from rocband.metrics import NarrowBandWarning
 
 POSITIVES = (20, 30, 50, 200)
-NEGATIVES = (20, 200, 1000, 3000)
+NEGATIVES = (20, 200, 3000)
 BANDS = ((0.0, 0.05), (0.0, 0.2), (0.0, 1.0))
 LEVEL = 0.05
 # What the default must not exceed, but for the noise of the simulation.
@@ -30,7 +32,7 @@ EXCHANGES = 100
 DRAWS = 200
 SAMPLES = 2000
 SAMPLES_FOR_POWER = 1000
-SAMPLES_OF_SPACINGS = 400
+SAMPLES_OF_SPACINGS = 300
 # The method was chosen on other samples than these.
 SEED = 20
 SEPARATION = 1.0
@@ -88,8 +90,13 @@ def samples(case: Case, count: int) -> Iterator[tuple[np.ndarray, np.ndarray, np
 def pvalues(case: Case, method: str, count: int) -> np.ndarray:
     n_draws = DRAWS if method == "spacings" else EXCHANGES
     options = {"fpr_range": (0.0, case.high), "method": method, "n_draws": n_draws}
-    results = (compare_partial_auc(*data, random_state=k, **options) for k, data in enumerate(samples(case, count)))
-    return np.array([result.pvalue for result in results])
+    found = []
+    with warnings.catch_warnings():
+        # That bands of few negatives mislead some methods is what is measured.
+        warnings.simplefilter("ignore", NarrowBandWarning)
+        for seed, data in enumerate(samples(case, count)):
+            found.append(compare_partial_auc(*data, random_state=seed, **options).pvalue)
+    return np.array(found)
 
 
 def level(case: Case, method: str, count: int) -> float:
@@ -132,11 +139,6 @@ def alike(case: Case, counts: tuple[int, int, int]) -> dict[str, dict[str, float
     }
 
 
-def tied(case: Case, counts: tuple[int, int, int]) -> dict[str, float]:
-    default = level(case, "auto", counts[0])
-    return {"auto": default, "analytic": level(case, "analytic", counts[0]) if permutes(case) else default}
-
-
 def other(case: Case, counts: tuple[int, int, int]) -> dict[str, float]:
     return {"auto": level(case, "auto", counts[0])}
 
@@ -149,7 +151,7 @@ def run(quick: bool = False) -> dict[str, object]:
         cases = {
             "alike": (alike, Case(m, n, high, 0.5)),
             "near": (other, Case(m, n, high, 0.95)),
-            "ties": (tied, Case(m, n, high, 0.95, grid=0.5)),
+            "ties": (other, Case(m, n, high, 0.95, grid=0.5)),
             "shapes": (other, Case(m, n, high, 0.8, spread=1.5)),
         }
         for kind, (measure, case) in cases.items():
@@ -185,7 +187,7 @@ level is {error:.1f}, for spacings {more:.1f}. Levels above 6.5 are **bold**.
 """
 
 
-HEADS = ["positives + negatives", "", "alike: auto", "analytic", "spacings", "near: auto", "ties: auto", "analytic"]
+HEADS = ["positives + negatives", "", "alike: auto", "analytic", "spacings", "near: auto", "ties: auto"]
 HEADS += ["shapes: auto", "power: auto", "analytic", "spacings", "at auto's level: analytic", "spacings"]
 KINDS = ("alike", "near", "ties", "shapes")
 
@@ -203,9 +205,8 @@ def page(results: dict, counts: tuple[int, int, int], failed: dict[str, str]) ->
 
 def row(case: Case, values: dict) -> list[str]:
     alike = values["alike"]
-    ties = values["ties"]
     levels = [alike[method]["level"] for method in ("auto", "analytic", "spacings")]
-    levels += [values["near"]["auto"], ties["auto"], ties["analytic"], values["shapes"]["auto"]]
+    levels += [values[kind]["auto"] for kind in ("near", "ties", "shapes")]
     powers = [alike[method]["power"] for method in ("auto", "analytic", "spacings")]
     powers += [alike[method]["adjusted"] for method in ("analytic", "spacings")]
     shown_powers = [f"{100 * power:.0f}" for power in powers]

@@ -21,6 +21,9 @@ from rocband.inference.permutation import Exchanges, Judgement
 from rocband.inference.sample import Sample
 from rocband.study import Study
 
+# Few negatives are what is tried; TestFewNegatives of test_inference.py has the warning.
+pytestmark = pytest.mark.filterwarnings("ignore::rocband.metrics.NarrowBandWarning")
+
 EXACT = 1e-12
 METHODS = ("permutation", "analytic", "spacings", "bootstrap")
 FULL = (0.0, 1.0)

@@ -25,7 +25,7 @@ from rocband.inference import (
 )
 from rocband.inference.figures import Height, Rectangle, Steps
 from rocband.inference.sample import Sample
-from rocband.metrics import empirical_partial_auc, partial_auc_score, tpr_at_fpr_score
+from rocband.metrics import NarrowBandWarning, empirical_partial_auc, partial_auc_score, tpr_at_fpr_score
 
 EXACT = 1e-12
 THOROUGH = settings(max_examples=200, deadline=None)
@@ -73,6 +73,7 @@ def counts_in_steps(steps, positives, negatives):
     return [np.bincount(step, times, minlength=steps.count)[np.newaxis].astype(int) for step, times in sides]
 
 
+@pytest.mark.filterwarnings("ignore::rocband.metrics.NarrowBandWarning")
 class TestCurve:
     @THOROUGH
     @given(classes(), rectangles(), st.integers(0, 2**32 - 1))
@@ -722,6 +723,56 @@ class TestBadInput:
     def test_many(self, scores, options, message):
         with pytest.raises(ValueError, match=message):
             compare_many(self.y, scores, **options)
+
+
+class TestFewNegatives:
+    y = np.repeat([1, 0], (10, 30))
+    scores = np.random.default_rng(0).normal(size=40) + y
+
+    @pytest.mark.parametrize("method", ["analytic", "bootstrap"])
+    @pytest.mark.parametrize(
+        ("call", "band"),
+        [
+            (partial_auc_interval, {"fpr_range": (0.0, 0.16)}),
+            (partial_auc_test, {"fpr_range": (0.0, 0.16), "value": 0.5}),
+            (tpr_at_fpr_interval, {"fpr": 0.16}),
+        ],
+    )
+    def test_methods_that_miss_the_truth_say_so(self, call, band, method):
+        with pytest.warns(NarrowBandWarning) as caught:
+            call(self.y, self.scores, method=method, n_draws=100, random_state=0, **band)
+        (warning,) = caught
+        expected = (
+            f"holds 4.8 of the 30 negatives: with fewer than 5, method='{method}' covers too rarely; 'spacings' does"
+        )
+        assert expected in str(warning.message)
+        assert warning.filename == __file__
+
+    @pytest.mark.parametrize("method", ["analytic", "bootstrap", "spacings"])
+    def test_comparisons_that_find_too_much_say_so(self, method):
+        options = {"fpr_range": (0.0, 0.1), "method": method, "n_draws": 100, "random_state": 0}
+        with pytest.warns(NarrowBandWarning, match="holds 3 of the 30 negatives") as caught:
+            compare_partial_auc(self.y, self.scores, -self.scores, **options)
+        assert f"method='{method}' finds differences where there are none; 'permutation' does not." in str(
+            caught[0].message
+        )
+        assert caught[0].filename == __file__
+
+    @pytest.mark.parametrize("method", ["auto", "spacings"])
+    def test_less_than_one_is_told_by_any_method(self, method):
+        options = {"fpr_range": (0.0, 0.03), "n_draws": 100, "random_state": 0}
+        with pytest.warns(NarrowBandWarning, match=r"holds 0.9 of the 30 negatives: the figure rests on one or two"):
+            partial_auc_interval(self.y, self.scores, method=method, **options)
+        with pytest.warns(NarrowBandWarning, match=r"holds 0.9 of the 30 negatives: the figures rest on one or two"):
+            compare_partial_auc(self.y, self.scores, -self.scores, method="permutation", **options)
+
+    def test_enough_are_not_told(self):
+        options = {"n_draws": 100, "random_state": 0}
+        for method in METHODS:
+            partial_auc_interval(self.y, self.scores, fpr_range=(0.2, 0.4), method=method, **options)
+        partial_auc_interval(self.y, self.scores, fpr_range=(0.0, 0.05), **options)
+        compare_partial_auc(self.y, self.scores, -self.scores, fpr_range=(0.0, 0.05), **options)
+        tpr_at_fpr_interval(self.y, self.scores, fpr=0.0, method="analytic")
 
 
 def test_the_curve_ends_at_one_even_for_a_scorer_worse_than_chance():

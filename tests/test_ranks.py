@@ -162,3 +162,22 @@ def test_an_error_says_whose_range_it_is():
     with pytest.raises(ParameterError, match=r"^tpr_range must ") as error:
         check_range((0.3, 0.1), "tpr_range")
     assert error.value.parameter == "tpr_range"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "name", "meant"),
+    [
+        (0.05, "fpr_range", "got 0.05. Did you mean (0, 0.05)?"),
+        (np.float32(0.25), "fpr_range", ". Did you mean (0, 0.25)?"),
+        (0.8, "tpr_range", "got 0.8. Did you mean (0.8, 1)?"),
+        (1, "fpr_range", "got 1."),
+        (0.0, "fpr_range", "got 0.0."),
+        (5, "fpr_range", "got 5."),
+        (None, "fpr_range", "got None."),
+    ],
+)
+def test_a_single_rate_is_asked_what_it_means(bounds, name, meant):
+    with pytest.raises(ValueError, match="must be a pair") as caught:
+        check_range(bounds, name)
+    assert str(caught.value).startswith(f"{name} must be a pair (low, high) of rates, ")
+    assert str(caught.value).endswith(meant)

@@ -84,6 +84,16 @@ def test_rates():
         study("a", rates=[1])
 
 
+@pytest.mark.filterwarnings("ignore::rocband.metrics.NarrowBandWarning")
+@pytest.mark.parametrize("method", ["auto", "bootstrap"])
+def test_an_operating_point_at_the_true_rate_is_the_tpr_of_the_summary(method):
+    made = study("a", method=method, groups=np.arange(100) // 2)
+    row = made.operating_points("a", at_true_fpr=True).loc[BAND[1]]
+    tpr = made.tpr("a")
+    assert row["TPR at true FPR"] == tpr.estimate
+    assert (row["TPR at true FPR low"], row["TPR at true FPR high"]) == (tpr.low, tpr.high)
+
+
 def test_calls_count_scores_above_zero():
     scores = np.array([1.0, 0.0, -1.0, 2.0, 0.0])
     calls = Study.of([1, 1, 1, 0, 0], scores, fpr_range=BAND).calls("scores")

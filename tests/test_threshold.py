@@ -46,6 +46,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 
 from rocband import KernelPartialAUCSVC, PartialAUCSVC
 from rocband.baselines import GreedyPartialAUC, PartialAUCBoost
+from rocband.inference import tpr_at_fpr_interval
 from rocband.metrics import partial_auc_scorer
 from rocband.threshold import FPRThresholdClassifier, operating_points
 from rocband.threshold.cutoff import halfway_threshold, negatives_needed, plain_rank, safe_rank
@@ -703,6 +704,34 @@ def test_intervals_cover_the_truth_at_the_chosen_threshold(prevalence):
             missed[name] += not row[f"{name} low"] <= true <= row[f"{name} high"]
     assert max(missed.values()) <= stats.binom.ppf(0.9995, draws, 0.05)
     assert min(missed.values()) >= 1
+
+
+def test_the_tpr_at_a_true_fpr_is_another_interval():
+    """Of these, that of the chosen threshold leaves out the TPR at a true FPR of 0.05 in some 20 of 100 samples."""
+    rng = np.random.default_rng(3)
+    replicates = 150
+    y = np.repeat([1, 0], (200, 100))
+    truth = stats.norm.sf(stats.norm.isf(0.05) - 1.5)
+    held = {"TPR": 0, "TPR at true FPR": 0}
+    for seed in range(replicates):
+        scores = rng.normal(size=300) + 1.5 * y
+        row = operating_points(y, scores, 0.05, at_true_fpr=True, n_draws=200, random_state=seed).loc[0.05]
+        for name in held:
+            held[name] += row[f"{name} low"] <= truth <= row[f"{name} high"]
+    assert held["TPR"] <= stats.binom.isf(1e-3, replicates, 0.85)
+    assert held["TPR at true FPR"] >= stats.binom.ppf(1e-3, replicates, 0.95)
+
+
+def test_the_tpr_at_a_true_fpr_is_that_of_inference(scored):
+    y, scores = scored
+    options = {"confidence": 0.9, "method": "bootstrap", "n_draws": 150, "groups": np.arange(3000) // 4}
+    table = operating_points(y, scores, [0.02, 0.05], at_true_fpr=True, random_state=1, **options)
+    for rate, row in table.iterrows():
+        expected = tpr_at_fpr_interval(y, scores, fpr=rate, random_state=1, **options)
+        names = ("TPR at true FPR", "TPR at true FPR low", "TPR at true FPR high")
+        assert tuple(row[name] for name in names) == (expected.estimate, expected.low, expected.high)
+    plain = operating_points(y, scores, [0.02, 0.05], confidence=0.9)
+    pd.testing.assert_frame_equal(table[plain.columns], plain)
 
 
 @pytest.mark.parametrize("prevalence", [None, 0.3])

@@ -85,7 +85,7 @@ def check_range(bounds: object, name: str = "fpr_range") -> tuple[float, float]:
     (0.0, 0.1)
     """
     if not isinstance(bounds, Iterable):
-        raise ParameterError(name, f"must be a pair (low, high) of rates, got {bounds!r}.")
+        raise ParameterError(name, f"must be a pair (low, high) of rates, got {bounds!r}.{_meant(bounds, name)}")
     ends = list(bounds)
     if len(ends) != 2:
         raise ParameterError(name, f"must be a pair (low, high) of rates, got {bounds!r}.")
@@ -97,3 +97,11 @@ def check_range(bounds: object, name: str = "fpr_range") -> tuple[float, float]:
     if not 0 <= low < high <= 1:
         raise ParameterError(name, f"must satisfy 0 <= low < high <= 1, got ({low}, {high}).")
     return float(low), float(high)
+
+
+def _meant(bound: object, name: str) -> str:
+    """Return what a single rate most likely stands for: a band of FPR that starts at 0, or of TPR that ends at 1."""
+    if not isinstance(bound, Real) or not 0 < float(bound) < 1:
+        return ""
+    meant = f"({bound:g}, 1)" if name == "tpr_range" else f"(0, {bound:g})"
+    return f" Did you mean {meant}?"

@@ -278,7 +278,13 @@ class Study:
         method = self.comparisons[0].method
         return smallest_pvalue(method, self.n_draws, len(self.comparisons), self.confidence)
 
-    def operating_points(self, name: str, rates: Iterable[float] | None = None, prevalence: float | None = None) -> Any:
+    def operating_points(
+        self,
+        name: str,
+        rates: Iterable[float] | None = None,
+        prevalence: float | None = None,
+        at_true_fpr: bool = False,
+    ) -> Any:
         """Tabulate what a scorer achieves at false-positive rates, see :func:`rocband.threshold.operating_points`.
 
         Parameters
@@ -289,6 +295,9 @@ class Study:
             By default the ``rates`` of the study.
         prevalence : float, optional
             By default the ``prevalence`` of the study.
+        at_true_fpr : bool, default False
+            Whether to add what the scorer finds at a true FPR of these rates; at the band's upper end that is
+            :meth:`tpr`.
 
         Returns
         -------
@@ -301,6 +310,11 @@ class Study:
             confidence=self.confidence,
             prevalence=self.prevalence if prevalence is None else prevalence,
             pos_label=self.pos_label,
+            at_true_fpr=at_true_fpr,
+            method=self.method,
+            n_draws=self.n_draws,
+            groups=self.groups,
+            random_state=self.random_state,
         )
 
     def calls(self, name: str) -> Calls:

@@ -16,6 +16,7 @@ from rocband._errors import ParameterError
 from rocband._types import FloatArray
 from rocband.inference.figures import Influence, Rectangle, Steps
 from rocband.inference.intervals import (
+    FEWEST_NEGATIVES,
     FULL,
     MethodUsed,
     Procedure,
@@ -29,6 +30,7 @@ from rocband.inference.intervals import (
 from rocband.inference.permutation import Exchanges
 from rocband.inference.resampling import RandomState, generator_of
 from rocband.inference.sample import Sample
+from rocband.metrics.narrow import warn_if_narrow
 from rocband.ranks import position
 
 __all__ = ["Comparison", "compare_many", "compare_partial_auc", "draws_of_each", "smallest_pvalue"]
@@ -279,6 +281,16 @@ def _deciding(sample: Sample, figure: Rectangle) -> tuple[float, float]:
     return position(figure.tpr[1] - figure.tpr[0], m), position(figure.fpr[1] - figure.fpr[0], n)
 
 
+def _warn_of_few(sample: Sample, figure: Rectangle, method: ComparisonMethodUsed) -> None:
+    """Warn where a p-value, or the figures themselves, would mislead."""
+    n = sample.sizes[1]
+    if method == "permutation":
+        warn_if_narrow(figure.fpr, n, 1, "the figures rest on one or two of them", 5)
+    else:
+        problem = f"method={method!r} finds differences where there are none; 'permutation' does not"
+        warn_if_narrow(figure.fpr, n, FEWEST_NEGATIVES, f"with fewer than {FEWEST_NEGATIVES}, {problem}", 5)
+
+
 def _compared(
     sample: Sample, figure: Rectangle, names: list[str], pairs: list[_Pair], asked: _Asked
 ) -> list[Comparison]:
@@ -286,6 +298,7 @@ def _compared(
     curves, figures = own_figures(sample, figure)
     differences = [figures[a] - figures[b] for a, b in pairs]
     method = asked.method_for(sample, figure)
+    _warn_of_few(sample, figure, method)
     known = [_trials(sample, figure, curves[a], curves[b]) for a, b in pairs]
     if method == "permutation":
         verdicts = _exchanged(sample, figure, pairs, known, asked)

@@ -17,6 +17,7 @@ from rocband._types import FloatArray
 from rocband.inference.figures import Figure, Height, Heights, Rectangle, SmoothFigure, Steps
 from rocband.inference.resampling import DRAWING_METHODS, RandomState, draw_figures
 from rocband.inference.sample import Sample
+from rocband.metrics.narrow import warn_if_narrow
 from rocband.ranks import check_range
 
 __all__ = ["Interval", "ValueTest", "partial_auc_interval", "partial_auc_test", "tpr_at_fpr_interval"]
@@ -24,6 +25,9 @@ __all__ = ["Interval", "ValueTest", "partial_auc_interval", "partial_auc_test", 
 FULL = (0.0, 1.0)
 # The ends of a 95% interval leave 2.5% of the draws outside at each side: of fewer than 100 that is one or two draws.
 MIN_DRAWS = 100
+# With fewer negatives in the band, intervals that know only the scores seen hold the truth in 60 to 90% of samples; see
+# docs/coverage.md.
+FEWEST_NEGATIVES = 5
 # How an interval was made, and what may be asked for.
 MethodUsed = Literal["spacings", "bootstrap", "analytic"]
 Method = Literal["auto", "spacings", "bootstrap", "analytic"]
@@ -129,6 +133,11 @@ def partial_auc_interval(
     Interval
         With ``estimate``, ``low``, ``high``, ``confidence`` and ``method``. The estimate is never outside.
 
+    Warns
+    -----
+    rocband.metrics.NarrowBandWarning
+        If the band holds less than one negative, or fewer than five by another method than spacings.
+
     Notes
     -----
     The sample says in which order the scores come, and the spacings how far the true rates at them are apart; how the
@@ -158,6 +167,7 @@ def partial_auc_interval(
     figure = rectangle(fpr_range, tpr_range)
     sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
     procedure = Procedure.of(method, confidence, n_draws, random_state, verbose)
+    _warn_of_few(sample, figure.fpr, procedure.method)
     return _interval(sample, figure, procedure)
 
 
@@ -204,6 +214,9 @@ def tpr_at_fpr_interval(
     figure = Height(check_rate(fpr))
     sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
     procedure = Procedure.of(method, confidence, n_draws, random_state, verbose)
+    # At an FPR of 0 no band is meant, and at so small a one the figure is that of 0.
+    if procedure.method != "spacings" and figure.fpr > 0:
+        _warn_of_few(sample, (0.0, figure.fpr), procedure.method)
     return _interval(sample, figure, procedure)
 
 
@@ -251,6 +264,7 @@ def partial_auc_test(
     figure = rectangle(fpr_range, tpr_range)
     sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
     procedure = Procedure.of(method, confidence, n_draws, random_state, verbose)
+    _warn_of_few(sample, figure.fpr, procedure.method)
     return _value_test(sample, figure, procedure, float(value))
 
 
@@ -350,6 +364,16 @@ class Procedure:
             random_state=self.random_state,
             verbose=self.verbose,
         )
+
+
+def _warn_of_few(sample: Sample, fpr_range: tuple[float, float], method: MethodUsed) -> None:
+    """Warn where an interval, or the figure itself, would mislead."""
+    n = sample.sizes[1]
+    if method == "spacings":
+        warn_if_narrow(fpr_range, n, 1, "the figure rests on one or two of them", 4)
+    else:
+        consequence = f"with fewer than {FEWEST_NEGATIVES}, method={method!r} covers too rarely; 'spacings' does not"
+        warn_if_narrow(fpr_range, n, FEWEST_NEGATIVES, consequence, 4)
 
 
 def _interval(sample: Sample, figure: SmoothFigure, procedure: Procedure) -> Interval:

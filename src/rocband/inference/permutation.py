@@ -36,7 +36,11 @@ _SAME = 1e-9
 # Standard errors below this are rounding: all samples have the same influence, and nothing is left to divide by.
 _NO_ERROR = 1e-12
 
+# Matrices of so few entries, 2 MB, are multiplied faster when their zeros are stored too.
+_DENSE = 1 << 18
+
 _Swapped = tuple[FloatArray, FloatArray]
+_Matrix = FloatArray | sparse.csr_array
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,8 @@ class Exchanges:
     @property
     def _entries(self) -> int:
         n_kinds = sum(len(side.count) for side in self.sides)
-        return max(self.shares.shape[1], n_kinds)
+        n_pieces = int(self.shares.shape[1])
+        return max(n_pieces, n_kinds)
 
     def _differences(self, swapped: _Swapped) -> tuple[FloatArray, FloatArray]:
         """Return the difference of the figures and its standard error, one for each row."""
@@ -189,13 +194,13 @@ class _Scale:
     ----------
     first, second : arrays
         The range of each sample, positives first, by either scorer.
-    shares : sparse array of shape (n_ranges, n_pieces)
+    shares : matrix of shape (n_ranges, n_pieces)
         Which share of a range lies on each piece.
     """
 
     first: IndexArray
     second: IndexArray
-    shares: sparse.csr_array
+    shares: _Matrix
 
     @classmethod
     def of(cls, sample: Sample, figure: Rectangle, pair: tuple[int, int]) -> _Scale:
@@ -253,7 +258,7 @@ def _covered(start: IndexArray, stop: IndexArray, n_intervals: int) -> AnyArray:
     return np.cumsum(opened - closed)[:-1] > 0
 
 
-def _shares(start: IndexArray, stop: IndexArray, piece: IndexArray, lengths: IndexArray) -> sparse.csr_array:
+def _shares(start: IndexArray, stop: IndexArray, piece: IndexArray, lengths: IndexArray) -> _Matrix:
     """Return which share of each range lies on each piece."""
     n_intervals = stop - start
     row = np.repeat(np.arange(len(start)), n_intervals)
@@ -262,7 +267,8 @@ def _shares(start: IndexArray, stop: IndexArray, piece: IndexArray, lengths: Ind
     whole = np.bincount(row, lengths[interval])
     share = lengths[interval] / whole[row]
     # Intervals of one piece are added up.
-    return sparse.csr_array((share, (row, piece[interval])), shape=(len(start), piece[-1] + 1))
+    shares = sparse.csr_array((share, (row, piece[interval])), shape=(len(start), piece[-1] + 1))
+    return shares.toarray() if math.prod(shares.shape) <= _DENSE else shares
 
 
 @dataclass(frozen=True)
@@ -277,7 +283,7 @@ class _Kinds:
         How many samples are of that kind.
     own : array
         How many of them have the two ranges the other way round in the sample itself.
-    shares : sparse array of shape (n_ranges, n_pieces)
+    shares : matrix of shape (n_ranges, n_pieces)
         Which share of a range lies on each piece.
     """
 
@@ -285,10 +291,10 @@ class _Kinds:
     second: IndexArray
     count: FloatArray
     own: FloatArray
-    shares: sparse.csr_array
+    shares: _Matrix
 
     @classmethod
-    def of(cls, first: IndexArray, second: IndexArray, shares: sparse.csr_array, counted: bool) -> _Kinds:
+    def of(cls, first: IndexArray, second: IndexArray, shares: _Matrix, counted: bool) -> _Kinds:
         """Count samples of the same two ranges together, whichever scorer has which, or leave each alone.
 
         Exchanged, those together are alike; but each must be alone where groups have one coin.
@@ -316,16 +322,16 @@ class _Kinds:
         return by_first @ self.shares, by_second @ self.shares
 
     @cached_property
-    def _moves(self) -> sparse.csr_array:
-        """What one exchanged sample of each kind, one column each, moves to the first scorer's pieces."""
-        moves: sparse.csr_array = (self.shares[self.second] - self.shares[self.first]).T.tocsr()
+    def _moves(self) -> _Matrix:
+        """What one exchanged sample of each kind, one row each, moves to the first scorer's pieces."""
+        moves: _Matrix = self.shares[self.second] - self.shares[self.first]
         return moves
 
     def rates(self, swapped: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return one coordinate of the corners of both scorers' curves, once so many of each kind are exchanged."""
         by_first, by_second = self._held
         # Whatever one scorer's curve loses, the other's gains.
-        moved: FloatArray = (self._moves @ swapped.T).T
+        moved: FloatArray = (self._moves.T @ swapped.T).T
         return self._cumulated(by_first + moved), self._cumulated(by_second - moved)
 
     def _cumulated(self, counts: FloatArray) -> FloatArray:

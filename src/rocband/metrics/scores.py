@@ -18,6 +18,7 @@ from sklearn.metrics import make_scorer
 from rocband._errors import ParameterError
 from rocband._input import check_rate, positive_label
 from rocband.metrics.curve import share_under_curve, split_classes
+from rocband.metrics.narrow import warn_if_narrow
 from rocband.ranks import check_range, position
 from rocband.risks.band import Band
 
@@ -73,6 +74,12 @@ def partial_auc_score(
     -------
     float
 
+    Warns
+    -----
+    NarrowBandWarning
+        If the band holds less than one negative. The figure then rests on one or two of them. Given weights say nothing
+        of how many there are, and there is no warning.
+
     References
     ----------
     .. [1] D. K. McClish (1989). Analyzing a portion of the ROC curve. Medical Decision Making 9(3), 190-195.
@@ -92,6 +99,8 @@ def partial_auc_score(
     fpr, tpr = _check_rectangle(fpr_range, tpr_range)
     _check_normalize(normalize, fpr, tpr)
     positives, negatives = split_classes(y_true, y_score, sample_weight, pos_label)
+    if sample_weight is None:
+        warn_if_narrow(fpr, len(negatives.scores), 1, "the figure rests on one or two of them", 3)
     share = share_under_curve(positives, negatives, fpr, tpr)
     return _normalized(share, fpr, tpr, normalize)
 

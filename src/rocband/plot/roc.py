@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from sklearn.metrics import roc_curve
 from rocband._errors import ParameterError
 from rocband._input import positive_mask
 from rocband.inference import Interval, partial_auc_interval
-from rocband.inference.intervals import FULL, Method, pointwise_band, rectangle
+from rocband.inference.intervals import FULL, Method, method_used, own_figures, pointwise_band, rectangle
 from rocband.inference.sample import Sample
 from rocband.plot.style import COLORS, QUIET, SHADE, STYLES, one_panel
 
@@ -174,17 +175,21 @@ class PartialROCDisplay:
         figure = rectangle(fpr_range, tpr_range)
         sample = Sample.of(y_true, {"y_score": y_score}, groups, pos_label)
         fpr, tpr, _ = roc_curve(positive_mask(np.asarray(y_true), pos_label), y_score)
-        interval = partial_auc_interval(
-            y_true,
-            y_score,
-            fpr_range=figure.fpr,
-            tpr_range=figure.tpr,
-            confidence=0.95 if confidence is None else confidence,
-            method="analytic" if confidence is None else method,
-            groups=groups,
-            random_state=random_state,
-            pos_label=pos_label,
-        )
+        if confidence is None:
+            _, (estimate,) = own_figures(sample, figure)
+            interval = Interval(estimate, math.nan, math.nan, math.nan, method_used(method))
+        else:
+            interval = partial_auc_interval(
+                y_true,
+                y_score,
+                fpr_range=figure.fpr,
+                tpr_range=figure.tpr,
+                confidence=confidence,
+                method=method,
+                groups=groups,
+                random_state=random_state,
+                pos_label=pos_label,
+            )
         band = None
         if curve_band and confidence is not None:
             # Only draws have limits at every rate.

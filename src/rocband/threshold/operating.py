@@ -15,6 +15,9 @@ from scipy import special
 from rocband._errors import ParameterError
 from rocband._input import check_open
 from rocband._types import FloatArray
+from rocband.inference import tpr_at_fpr_interval
+from rocband.inference.intervals import Method
+from rocband.inference.resampling import RandomState
 from rocband.metrics.curve import ClassScores, split_classes
 from rocband.threshold.cutoff import plain_rank
 
@@ -35,6 +38,11 @@ def operating_points(
     confidence: float = 0.95,
     prevalence: float | None = None,
     pos_label: object = None,
+    at_true_fpr: bool = False,
+    method: Method = "auto",
+    n_draws: int = 2000,
+    groups: npt.ArrayLike | None = None,
+    random_state: RandomState = None,
 ) -> Any:
     """Tabulate what scores achieve at some false-positive rates, with confidence intervals.
 
@@ -56,17 +64,25 @@ def operating_points(
         be drawn as cases will come: pass it when positives were collected on purpose.
     pos_label : object, optional
         The label of the positives. The greater of two numbers by default; required for labels that are not numbers.
+    at_true_fpr : bool, default False
+        Whether to add the columns "TPR at true FPR", "TPR at true FPR low" and "TPR at true FPR high". They are the
+        figures of :func:`rocband.inference.tpr_at_fpr_interval` and want at least 2 samples of each class.
+    method, n_draws, groups, random_state
+        How those columns are made, see :func:`rocband.inference.partial_auc_interval`. The other columns use none of
+        them: their intervals take samples as independent.
 
     Returns
     -------
     pandas.DataFrame
         One row for each rate, the index. Columns "threshold", "FPR", "TPR", "PPV" (the share of alerts that are
         positives) and "alerts per 1,000" samples, each but the first followed by the ends of its interval, such as
-        "FPR low" and "FPR high". Where nothing raises an alert, the PPV is NaN.
+        "FPR low" and "FPR high". Where nothing raises an alert, the PPV is NaN. All these are about the threshold in
+        the row.
 
     See Also
     --------
     FPRThresholdClassifier : A classifier that acts at such a threshold.
+    rocband.inference.tpr_at_fpr_interval : The TPR at a true FPR.
 
     Notes
     -----
@@ -75,6 +91,11 @@ def operating_points(
     Clopper-Pearson interval of k - 1 among n contains that distribution's. So they cover at least as often as
     promised, where an approximate interval such as Wilson's need not. The threshold does not look at the positives,
     so the TPR's interval is the ordinary one.
+
+    "TPR low" and "TPR high" thus say what the threshold in the row finds, whatever its true FPR. They do **not** say
+    what the model finds at the threshold whose true FPR is the index: that threshold is unknown, and intervals of 95%
+    hold its TPR in only 63 to 96% of samples, the less the fewer the negatives. "TPR at true FPR" is about that one.
+    Act at the threshold, and read the first; compare models or studies at one rate, and read the second.
 
     With the sample's prevalence, alerts are counted among all samples and positives among the alerts; stopping at the
     k-th negative makes the count of positives nearly negative binomial, whose interval again lies inside. With a given
@@ -107,6 +128,20 @@ def operating_points(
     rising_positives = _rising(positives)
     rising_negatives = _rising(negatives)
     rows = [_operating_point(rising_positives, rising_negatives, rate, level, share) for rate in rates]
+    if at_true_fpr:
+        for k, rate in enumerate(rates):
+            true = tpr_at_fpr_interval(
+                y_true,
+                y_score,
+                fpr=rate,
+                confidence=level,
+                method=method,
+                n_draws=n_draws,
+                groups=groups,
+                random_state=random_state,
+                pos_label=pos_label,
+            )
+            rows[k] |= _columns("TPR at true FPR", (true.estimate, true.low, true.high))
     return pandas.DataFrame(rows, index=pandas.Index(rates, name="target FPR", dtype=float))
 
 
