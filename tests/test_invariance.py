@@ -64,6 +64,7 @@ def test_the_unit_of_the_features(data, surrogate, anchored, C, unit):
     assert_same(fitted(X, y, surrogate, anchored, C, unit), fitted(X, y, surrogate, anchored, C), unit)
 
 
+@pytest.mark.filterwarnings("ignore::rocband.CollapsedSolutionWarning")  # of naive
 def test_the_order_of_features(data):
     X, y = data
     for surrogate in BANDS:

@@ -524,8 +524,8 @@ class TestFewNegatives:
         partial_auc_score(self.Y, self.SCORES, fpr_range=(0.0, 0.01), sample_weight=np.ones(45))
 
 
-# Bands whose ends meet corners of the curve, its flat and its vertical pieces, or nothing, worked out by hand. The curve:
-# (0, 0), (0, 1/4), (1/4, 1/4), (1/4, 1/2), a tie of one each up to (1/2, 3/4), (3/4, 3/4), (3/4, 1), (1, 1).
+# Bands whose ends meet corners of the curve, its flat and its vertical pieces, or nothing, worked out by hand. The
+# curve: (0, 0), (0, 1/4), (1/4, 1/4), (1/4, 1/2), a tie of one each up to (1/2, 3/4), (3/4, 3/4), (3/4, 1), (1, 1).
 BOUNDARY = ([1, 0, 1, 1, 0, 0, 1, 0], [8, 7, 6, 5, 5, 4, 3, 2])
 BOUNDARY_AREAS = [
     ((0.0, 0.25), (0.0, 1.0), "1/16"),

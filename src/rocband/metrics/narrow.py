@@ -24,6 +24,7 @@ def warn_if_narrow(
     --------
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
     ...     warn_if_narrow((0.0, 0.05), 30, 5, "say why", 2)
     >>> print(caught[0].message)
     fpr_range=(0, 0.05) holds 1.5 of the 30 negatives: say why.
