@@ -16,7 +16,7 @@ import rocband
 HOME = Path(rocband.__file__).parent
 # From the ground up: a room imports from its own floor and from those below. DESIGN's list, read from its solid ground.
 FLOORS = [
-    {"_types", "_errors", "_progress", "_files", "_input", "ranks"},
+    {"_types", "_errors", "_warnings", "_hints", "_progress", "_files", "_input", "ranks"},
     {"risks", "rows"},
     {"kernels", "problems"},
     {"solvers"},
@@ -28,8 +28,8 @@ FLOORS = [
     {"rocband", "__main__"},
 ]
 # The underscore of these says that users should not import them. They are where the rooms agree: on types, on how an
-# error or a line of progress reads, on how input is checked, files are written and estimators predict.
-SHARED = {"_types", "_errors", "_progress", "_files", "_input", "_base"}
+# error, a warning or a line of progress reads, on how input is checked, files are written and estimators predict.
+SHARED = {"_types", "_errors", "_warnings", "_hints", "_progress", "_files", "_input", "_base"}
 # What knows scores and labels, and no model.
 STATISTICS = {"metrics", "inference", "threshold", "study"}
 MODELS = {"rows", "kernels", "problems", "solvers", "anchor", "_base", "linear", "linear_cv", "kernel", "stacking"}
