@@ -100,6 +100,14 @@ def test_calls_count_scores_above_zero():
     assert (calls.true_positives, calls.positives, calls.false_positives, calls.negatives) == (1, 3, 1, 2)
 
 
+def test_a_study_is_equal_to_itself_alone():
+    one = study("a")
+    again = one
+    assert one == again
+    assert one != study("a")  # fields that are arrays have no single answer
+    assert len({one, study("a")}) == 2
+
+
 def test_an_unknown_scorer_is_named():
     with pytest.raises(ValueError, match="name must be one of the scorers 'a', got 'z'"):
         study("a").pauc("z")

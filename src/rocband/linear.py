@@ -95,7 +95,9 @@ class PartialAUCSVC(LinearBandClassifier):
         many or noisy, "logistic_cv" is worth its time.
     pos_label : object, optional
         The label of the positives. By default the greater of 0 and 1, -1 and 1, or False and True; of other labels the
-        greater too, with a `PositiveClassWarning`.
+        greater too, with a `PositiveClassWarning`. Scorers that scikit-learn knows by name, such as "roc_auc", take the
+        greater label for positive whatever a classifier says, and turn the figure over where this is the lesser one:
+        measure with `rocband.metrics.partial_auc_scorer`, or recode y.
     tol : float, default 1e-4
         For a convex surrogate it stops when ``dual_gap_ <= C * tol``; else when a step gains at most ``C * tol``.
         On separable data, where the risk is near 0, the first can leave the objective far from its minimum in relative

@@ -87,7 +87,7 @@ class _Settings(TypedDict):
     verbose: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Study:
     """Labels, the scores of named scorers, and how their figures are made. Make it with :meth:`of`.
 
@@ -123,7 +123,7 @@ class Study:
     prevalence: float | None
     rates: tuple[float, ...]
     verbose: int
-    _intervals: dict[tuple[str, str, object], Interval] = field(default_factory=dict, repr=False, compare=False)
+    _intervals: dict[tuple[str, str, object], Interval] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
