@@ -16,11 +16,7 @@ import rocband
 HOME = Path(rocband.__file__).parent
 # From the ground up: a room imports from its own floor and from those below. DESIGN's list, read from its solid ground.
 FLOORS = [
-<<<<<<< HEAD
     {"_types", "_errors", "_warnings", "_progress", "_files", "_input", "ranks"},
-=======
-    {"_types", "_errors", "_warnings", "_hints", "_progress", "_files", "_input", "ranks"},
->>>>>>> solvertests
     {"risks", "rows"},
     {"kernels", "problems"},
     {"solvers"},
@@ -32,13 +28,8 @@ FLOORS = [
     {"rocband", "__main__"},
 ]
 # The underscore of these says that users should not import them. They are where the rooms agree: on types, on how an
-<<<<<<< HEAD
-# error or a line of progress reads, on how input is checked, files are written and estimators predict.
-SHARED = {"_types", "_errors", "_warnings", "_progress", "_files", "_input", "_hints", "_base"}
-=======
 # error, a warning or a line of progress reads, on how input is checked, files are written and estimators predict.
 SHARED = {"_types", "_errors", "_warnings", "_hints", "_progress", "_files", "_input", "_base"}
->>>>>>> solvertests
 # What knows scores and labels, and no model.
 STATISTICS = {"metrics", "inference", "threshold", "study"}
 MODELS = {"rows", "kernels", "problems", "solvers", "anchor", "_base", "linear", "linear_cv", "kernel", "stacking"}
