@@ -9,6 +9,7 @@ import os
 import pickle
 import random
 import sys
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -328,6 +329,36 @@ class TestHostileFiles:
         head = json.dumps({"format": 1, "arrays": [entry], "model": None})
         path.write_bytes(forged(body_of(head.encode(), bytes(16))))
         with pytest.raises(ModelFileError, match="manifest cannot be read"):
+            persist.load(path)
+
+    def test_arrays_that_share_bytes(self, path):
+        """A thousand views of one megabyte would take a gigabyte."""
+        block = bytes(2**20)
+        entries = [{"dtype": "<f8", "shape": [2**17], "start": 0}] * 1000
+        head = json.dumps({"format": 1, "arrays": entries, "model": None})
+        path.write_bytes(forged(body_of(head.encode(), block)))
+        tracemalloc.start()
+        with pytest.raises(ModelFileError, match="manifest cannot be read"):
+            persist.load(path)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < 10 * path.stat().st_size
+
+    @pytest.mark.parametrize("start", [0, 7])
+    def test_arrays_that_overlap_by_a_byte(self, path, start):
+        entries = [{"dtype": "<f8", "shape": [1], "start": place} for place in (0, start)]
+        head = json.dumps({"format": 1, "arrays": entries, "model": None})
+        path.write_bytes(forged(body_of(head.encode(), bytes(16))))
+        with pytest.raises(ModelFileError, match="manifest cannot be read"):
+            persist.load(path)
+
+    @pytest.mark.parametrize("name", ["coef_", "intercept_", "threshold_"])
+    @pytest.mark.parametrize("number", [np.nan, np.inf])
+    def test_numbers_that_score_nothing(self, path, name, number):
+        model = PartialAUCSVC().fit(X, Y)
+        setattr(model, name, getattr(model, name) * number)
+        persist.save(model, path)
+        with pytest.raises(ModelFileError, match=f"the {name} of its PartialAUCSVC is not finite"):
             persist.load(path)
 
     def test_a_zip_is_not_unpacked(self, path, tmp_path):

@@ -76,11 +76,27 @@ def _parse(body: memoryview, name: str) -> tuple[dict[str, Any], list[npt.NDArra
             f"{name} has format {version}, written by rocband {manifest.get('rocband')!s:.40}; this version reads "
             f"up to {FORMAT}: install a newer rocband to load it."
         )
-    return manifest, [_array(entry, body[stop:]) for entry in manifest["arrays"]]
+    return manifest, _arrays(manifest["arrays"], body[stop:])
+
+
+def _arrays(entries: list[dict[str, Any]], block: memoryview) -> list[npt.NDArray[Any]]:
+    """Copy the parts of the block that are arrays.
+
+    Each begins where the one before ended or later: arrays that share bytes would make a small file take any memory.
+    """
+    arrays: list[npt.NDArray[Any]] = []
+    taken = 0
+    for entry in entries:
+        if entry["start"] < taken:
+            raise ValueError("arrays")
+        array = _array(entry, block)
+        taken = entry["start"] + array.nbytes
+        arrays.append(array)
+    return arrays
 
 
 def _array(entry: dict[str, Any], block: memoryview) -> npt.NDArray[Any]:
-    """View a part of the block as an array, which may be written to and outlives the file's bytes."""
+    """Copy a part of the block as an array, which may be written to and outlives the file's bytes."""
     code, shape, start = entry["dtype"], entry["shape"], entry["start"]
     if not _DTYPE.fullmatch(code) or any(type(number) is not int or number < 0 for number in (*shape, start)):
         raise ValueError("array")

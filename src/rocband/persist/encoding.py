@@ -42,6 +42,8 @@ CLASSES = {
 }
 # A pipeline's memory would name a folder of pickles, and a response method is called by its name.
 _LIMITED = {"memory": (None,), "response_method_": ("decision_function", "predict_proba")}
+# What scores are made from; one nan would make nan of every score.
+_FINITE = {"coef_", "dual_coef_", "intercept_", "threshold_"}
 _TYPES = {"float32": np.float32, "float64": np.float64, "int64": np.int64}
 _NAME = re.compile(r"(?!__)[A-Za-z_]\w*", re.ASCII)
 _DEEPEST = 60  # a threshold around a pipeline of transformers of pipelines takes about 20
@@ -160,6 +162,8 @@ class Decoder:
             known = _NAME.fullmatch(name) and (not hasattr(cls, name) or name in _fields(cls))
             if not known or (name in _LIMITED and item not in _LIMITED[name]):
                 raise ModelFileError(f"it gives {node['object']} an attribute {name!s:.60} that it cannot have")
+            if name in _FINITE and not np.isfinite(np.asarray(item, dtype=np.float64)).all():
+                raise ModelFileError(f"the {name} of its {node['object']} is not finite")
         value = cls.__new__(cls)
         for name, item in (_later_parameters(cls, state) | state).items():
             object.__setattr__(value, name, item)
